@@ -27,16 +27,16 @@ VERBS: Mapping[str, str] = {
     "check": "find mistakes in rule files",
     "try": "show what a rule does to answers of its tool",
     "test": "run the tests in rule files",
-    "serve": "open the workbench, a page to edit rules and see what they do",
-    "rules": "list the rules that come with reducer, or copy some of them",
-    "explain": "explain rules, the reduction of one tool return, or a diagnostic code",
+    "serve": "open the workbench in the browser: edit rules and see what they do",
+    "rules": "list the built-in rules, or copy some of them",
+    "explain": "explain rules, how one tool return is reduced, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",
-    "validate": "check the structure of stored histories, and reduced histories against their originals",
+    "validate": "check the structure of stored histories, or compare them with their originals",
     "compare": "compare rule sets and simple baselines on histories",
     "entities": "find indicators and threat names in text and JSON",
     "learn": "draft rules from recorded histories",
     "restore": "restore original tool returns from an archive",
-    "archive": "show what an archive of originals contains, or shrink it",
+    "archive": "show what an archive contains, or delete old originals",
 }
 """The help of each verb, in the order in which the help lists them."""
 

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from reducer.cli.files import Selection, Source, find_sources
-from reducer.cli.screen import CommandError
+from reducer.cli.screen import CommandError, say
 from reducer.errors import HistoryError
+from reducer.formats import decode
 from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import returns
 
@@ -34,13 +36,13 @@ class Answer:
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
     """Yield the answers that `--tool` and `--call` select, at least one. Raises `CommandError` and OSError."""
     selection = Selection(tool, call)
+    sources = find_sources(names)
     is_found = False
-    for source in find_sources(names):
-        for answer in answers_in(source, selection):
-            is_found = True
-            yield answer
+    for answer in chain.from_iterable(answers_in(source, selection) for source in sources):
+        is_found = True
+        yield answer
     if not is_found:
-        raise selection.nothing_found()
+        raise selection.nothing_found(sources)
 
 
 def answers_in(source: Source, selection: Selection) -> Iterator[Answer]:
@@ -99,4 +101,6 @@ def read_answer(name: str, data: bytes) -> Any:
     value = read_json(text)
     if value is None and text.lstrip()[:1] == '"':
         value = read_string(text)
+    if value is None and name.lower().endswith(".json") and decode(text) == text:
+        say(f"{name}: not JSON that rules can read, so it is a text")
     return text if value is None else value

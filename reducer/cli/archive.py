@@ -1,4 +1,4 @@
-"""Show the contents of an archive of original tool returns (stats), or delete old originals (prune).
+"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
 
 examples:
   python -m reducer archive stats a.db                 contents by tool; use --format json for other programs
@@ -62,7 +62,7 @@ def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
     tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
     rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
     screen = console()
-    screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows, screen=screen))
+    screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
     print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))

@@ -89,20 +89,23 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "RULES",
         "help": "rule files, folders or packs; repeatable",
     },
-    "--tool": {"metavar": "GLOB", "help": "only returns of matching tools; for one answer, the tool that returned it"},
-    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with that id"},
-    "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
+    "--tool": {
+        "metavar": "GLOB",
+        "help": "only returns of tools that match; for one answer, the tool that returned it",
+    },
+    "--call": {"metavar": "ID", "help": "only the return with this call id (ID#2: the second return with this id)"},
+    "--watch": {"action": "store_true", "help": "run again after every change of the rules or samples"},
     "--input-format": {
         "type": _input_format,
         "default": "auto",
         "metavar": "FORMAT",
-        "help": "format of the histories, such as openai-chat (default: auto, which detects it)",
+        "help": "format of the histories, such as openai-chat (default: detect it)",
     },
     "--cache-prices": {
         "type": _prices,
         "default": "0.1,1.25,1",
         "metavar": "READ,WRITE,PLAIN",
-        "help": "price of input tokens read from the prompt cache, written to it, and uncached (default: %(default)s)",
+        "help": "input prices: read from the prompt cache, written to it, uncached (default: %(default)s)",
     },
 }
 """Arguments that several verbs have."""

@@ -1,11 +1,11 @@
 """Find mistakes in rule files.
 
 examples:
-  python -m reducer check                  ./rules, or the bundled rules if there is none
+  python -m reducer check                  ./rules, or the built-in rules if there is none
   python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
   python -m reducer check --format github  print workflow commands; use json for other programs
 
-Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 """
 
 from __future__ import annotations
@@ -39,11 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.fix or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; omit --fix and --format")
-        # Line numbers change with every edit, so problems are compared by their messages.
-        watch(
-            lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
-            lambda: files_read(options.rules),
-        )
+        watch(lambda: _check(options), lambda: files_read(options.rules))
     if options.fix:
         _correct(choose_rules(options.rules))
     problems = _check(options)
@@ -90,7 +86,7 @@ def check_with_samples(
 def _correct(chosen: Chosen) -> None:
     """Correct rule files in place. Raises `CommandError` and OSError."""
     if not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
-        raise CommandError("the bundled rules are never changed; specify your own")
+        raise CommandError("the built-in rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
     changed = [name for name, text in after.items() if text != before[name]]

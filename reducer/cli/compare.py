@@ -1,11 +1,11 @@
-"""Compare rule sets and simple baselines on recorded histories: the characters they save, the values used later by the
-agent and the entities that they keep, and the cost of the requests with a prompt cache. Everything is measured as if it
-had run while the agent worked.
+"""Compare rule sets and simple baselines on recorded histories: how many characters they save, how many entities and
+how many of the values that the agent used later they keep, and what the requests cost with a prompt cache. Everything
+is measured as if it had run while the agent worked.
 
 examples:
-  python -m reducer compare histories/                     ./rules (or the bundled rules) and six baselines
+  python -m reducer compare histories/                     ./rules (or the built-in rules) and six baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
-  python -m reducer compare histories/ --top 5             also name the five histories where each loses most
+  python -m reducer compare histories/ --top 5             also name the five histories in which each loses most
 
 baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
 requests), minify (decode JSON in texts, write it compactly), minify+cut:N (minify, then the first N characters)
@@ -31,12 +31,11 @@ from reducer.cli.views.report import share
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5", "minify", "minify+cut:12000")
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "": lambda row: row["name"],
-    "before": lambda row: f"{row['characters']['before']:,}",
-    "Characters\nafter": lambda row: f"{row['characters']['after']:,}",
+    "Characters": lambda row: f"{row['characters']['after']:,}",
     "Saved": lambda row: f"{row['characters']['saved']:.1%}",
     "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
     "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
-    "Cost, cached\nof recorded": lambda row: "-" if row["cost"]["share"] is None else f"{row['cost']['share']:.1%}",
+    "Cached\ncost": lambda row: "-" if row["cost"]["share"] is None else f"{row['cost']['share']:.1%}",
     "Prefix\nchanges": lambda row: f"{row['cost']['changes']:,}",
 }
 
@@ -68,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
         screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
         rows = [[cell(row) for cell in _COLUMNS.values()] for row in table]
-        screen.print(make_table(tuple(_COLUMNS), rows, screen=screen, optional=(1, 7, 6, 2)))
+        screen.print(make_table(tuple(_COLUMNS), rows))
         for row in table:
             if row["most_lost"]:
                 screen.print(f"Most references lost: {row['name']}")

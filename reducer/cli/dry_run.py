@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import signal
@@ -27,25 +26,22 @@ from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
 from reducer.cli import files, parquet
 from reducer.cli.answers import as_history
-from reducer.cli.files import Advance, Selection, Source
+from reducer.cli.files import Selection, Source
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
-from reducer.cli.sources import Chosen, choose_rules, files_read, load
+from reducer.cli.sources import Chosen, choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.json_report import as_json
 from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
-from reducer.cli.watch import watch
 from reducer.engine import prepare
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS, Chunk
 from reducer.rules import Ruleset
 
-_CHUNKS_AHEAD = 4
-"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB; of row groups, one is read ahead."""
-_Result = tuple[Look, Selection]
-"""The result of a chunk, with the compressed output, and the names that occur in the chunk."""
-_Call = tuple[Source, int, Callable[[], _Result]]
-"""A chunk to reduce: its source, the position after it, and the function that returns its result."""
+_CHUNKS_AHEAD = 2
+"""Chunks to read ahead per worker: about 2 MB of JSON lines, or a row group."""
+_Call = tuple[Source, Callable[[], Look]]
+"""The source of a chunk, and the function that reduces it."""
 
 
 @dataclass(slots=True)
@@ -68,8 +64,8 @@ class _Run:
     errors: int = 0
 
 
-def dry_run(options: Namespace) -> tuple[int, Report]:
-    """Reduce, write and report histories; return the exit code and the report. Raises `CommandError` and OSError."""
+def dry_run(options: Namespace) -> int:
+    """Reduce, write and report histories; return the exit code. Raises `CommandError` and OSError."""
     run = _prepare(options)
     # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
@@ -77,14 +73,12 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
         screen = console(stream)
         print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
         run.show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
-    # A progress bar and a diff on the same terminal would overwrite each other.
-    with files.progress(() if run.show and stream.isatty() else run.sources) as advance:
-        _reduce_sources(run, advance)
+    _reduce_sources(run)
     report = run.report
-    if not (report.histories or run.errors):
-        raise CommandError(f"no history in {', '.join(options.histories)}")
     if not report.histories:
-        return 2, report
+        if not run.errors:
+            raise CommandError(f"no history in {', '.join(options.histories)}")
+        return 2
     needs = attention(report)
     if options.format == "html":
         write_page(report, needs, options.cache_prices, options.page)
@@ -99,55 +93,40 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     is_too_low = _is_below(options.fail_under, report)
     has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
-    return 2 if run.errors else 1 if has_failed else 0, report
+    return 2 if run.errors else 1 if has_failed else 0
 
 
 def _prepare(options: Namespace) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
-    output, archive = options.output, options.archive
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
-    _ruleset.cache_clear()  # with --watch, the files are different now
+    _ruleset.cache_clear()  # the files can differ from those of an earlier run in this process
     ruleset = _ruleset(chosen)
-    endings = (*ENDINGS, parquet.ENDING) if options.column else ENDINGS
-    sources = files.find_sources(options.histories, endings)
-    are_parquet = [parquet.is_parquet(source.name) for source in sources]
-    if options.column and not any(are_parquet):
+    sources = files.find_sources(options.histories, (*ENDINGS, parquet.ENDING) if options.column else ENDINGS)
+    has_parquet = any(parquet.is_parquet(source.name) for source in sources)
+    if options.column and not has_parquet:
         raise CommandError("--column requires Parquet files (.parquet)")
-    outputs = files.targets(output, sources, chosen.files) if output is not None else {}
+    targets = files.targets(options.output, sources, chosen.files) if options.output is not None else {}
     if options.page not in (None, "-"):
         files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
-    if archive is not None:
-        if output is None:
-            instead = "omit --format html" if options.page else "add --output"
-            raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
-        if any(are_parquet):
-            raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
-        if os.path.realpath(output) == os.path.realpath(archive):
-            raise CommandError(f"{archive}: --archive and --output must be different files")
-        from reducer.archive import Archive  # SQLite takes time to import
-
-        Archive(archive).close()
+    if options.archive is not None:
+        _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
     report = Report(chosen.name, ruleset, whole=selection.is_everything, references=options.references)
-    return _Run(options, chosen, sources, outputs, selection=selection, report=report)
+    return _Run(options, chosen, sources, targets, selection=selection, report=report)
 
 
-def watch_run(options: Namespace) -> NoReturn:
-    """Run after every change, for `--watch`. Raises `CommandError`."""
-    if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
-        needless = "--output, --format json or html, and standard input"
-        raise CommandError(f"--watch works with tables and diffs of files; omit {needless}")
+def _check_archive(options: Namespace, has_parquet: bool) -> None:
+    """Create the archive if it does not exist. Raises `CommandError` and `ArchiveError` if it cannot be used."""
+    if options.output is None:
+        instead = "omit --format html" if options.page else "add --output"
+        raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
+    if has_parquet:
+        raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
+    if os.path.realpath(options.output) == os.path.realpath(options.archive):
+        raise CommandError(f"{options.archive}: --archive and --output must be different files")
+    from reducer.archive import Archive  # SQLite takes time to import
 
-    def facts() -> dict[str, str]:
-        _, report = dry_run(options)
-        return {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
-
-    def read() -> Iterator[Path]:
-        yield from files_read(options.rules, use_local=bool(options.histories))
-        sources = files.find_sources(options.histories) if options.histories else ()
-        yield from (source.path for source in sources if source.path is not None)
-
-    watch(facts, read)
+    Archive(options.archive).close()
 
 
 def _is_below(minimums: dict[str, float], result: Report) -> bool:
@@ -166,14 +145,14 @@ def _is_below(minimums: dict[str, float], result: Report) -> bool:
 # --- all sources, in order
 
 
-def _reduce_sources(run: _Run, advance: Advance) -> None:
+def _reduce_sources(run: _Run) -> None:
     """Reduce all sources, and report those that cannot be read. Raises `CommandError` if writing fails."""
     skipped: list[str] = []
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
-                    _reduce_source(run, source, of_source, advance)
+                    _reduce_source(run, source, of_source)
                 except HistoryError as error:
                     message = str(error)
                     if source.folder and message.startswith(f"{source.name}: not a history"):
@@ -181,15 +160,13 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
                         continue
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
-                        message += (
-                            f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.path or '-'}`"
-                        )
+                        command = f"try RULE {source.path or '-'}"
+                        message += f"; for one answer of a tool, add --tool NAME, or use `{command}`"
                     say(f"error: {message}")
                 else:
                     run.report.histories.append(source.name)
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
-    gc.unfreeze()
     say_skipped(skipped)
 
 
@@ -213,13 +190,12 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         yield count
 
 
-def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call], advance: Advance) -> None:
+def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
     """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name, noun="row" if parquet.is_parquet(source.name) else "line")
     with _open_output(run, source) as write:
-        for _, position, call in calls:
-            result, selection = call()
-            advance(source, position)
+        for _, call in calls:
+            result = call()
             for line, returns in result.details:
                 if run.show is None:
                     run.report.returns.extend(returns)
@@ -228,10 +204,9 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call], advance: A
                     run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
             add_lines(lines, result.lines)
             run.report.tally.merge(result.tally)
-            run.selection.add(selection)
             write(result.output)
         if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
-            raise run.selection.nothing_found()  # leaves no output
+            raise run.selection.nothing_found(run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
@@ -243,7 +218,7 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call], advance: A
 def _calls_ahead(run: _Run) -> Generator[_Call]:
     """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
     waiting, jobs = deque[_Call](), run.options.jobs
-    ahead = 0 if jobs == 1 else jobs if run.options.column else jobs * _CHUNKS_AHEAD
+    ahead = jobs * _CHUNKS_AHEAD if jobs > 1 else 0
     many = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker) if jobs > 1 else nullcontext()
     with many as pool:
         try:
@@ -265,9 +240,9 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
                 call = partial(reduce_chunk, chunk, run.rules, name=source.name, target=target, options=run.options)
                 # Detailed results contain rules, which cannot be sent to another process.
                 executor = None if _is_detailed(run.options, chunk) else pool
-                yield source, chunk.position, executor.submit(call).result if executor else call
+                yield source, executor.submit(call).result if executor else call
         except (CommandError, HistoryError) as error:
-            yield source, 0, partial(_refuse, str(error))
+            yield source, partial(_refuse, str(error))
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
@@ -281,7 +256,7 @@ def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
     if as_history(source.name, first.content, options.tool) is first.content:
         return chain([first], chunks)
     data = first.content + b"".join(chunk.content for chunk in chunks)
-    return iter([Chunk("history", 0, as_history(source.name, data, options.tool), first.position)])
+    return iter([Chunk("history", 0, as_history(source.name, data, options.tool))])
 
 
 def _refuse(message: str) -> NoReturn:
@@ -308,7 +283,6 @@ def _ruleset(rules: Chosen) -> Ruleset:
     """Load rules once in each process. Raises `CommandError` and OSError."""
     ruleset = load(rules)
     prepare(ruleset)
-    gc.freeze()  # the collection of garbage after each chunk skips the rules
     return ruleset
 
 
@@ -317,8 +291,11 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
     return bool(options.format == "diff" or (options.format in ("json", "html") and chunk.kind == "history"))
 
 
-def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce a chunk of the source `name` for `target`. Raises `HistoryError`, `CommandError` and OSError."""
+def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> Look:
+    """Reduce a chunk of the source `name`, and compress the output for `target`.
+
+    Raises `HistoryError`, `CommandError` and OSError.
+    """
     ruleset = _ruleset(rules)
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
@@ -332,10 +309,8 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
     )
     if chunk.kind == "lines":
         result = look_at_lines(ruleset, chunk.content, look_options, name)
-        # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
-        gc.collect()
     elif chunk.kind == "row group":
-        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options), selection
+        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
     elif chunk.kind == "history":
         try:
             result = look(ruleset, name, chunk.content, look_options)
@@ -346,7 +321,7 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
         result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
     if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
-    return result._replace(output=files.compressed(result.output, target)), selection
+    return result._replace(output=files.compressed(result.output, target))
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

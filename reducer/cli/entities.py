@@ -6,8 +6,10 @@ examples:
   python -m reducer entities *.txt --format jsonl         every occurrence, one JSON object per line
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool
-Types on request: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
-user_agent sha384; groups: ip hash ioc observable. In JSON, the key of a text is evidence: a version is not an address.
+Only with --type: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
+user_agent sha384
+Groups: ip hash ioc observable
+In JSON, the key of a text is evidence: the value of `version` is not an address.
 Exit codes: 0 done, 2 cannot run.
 """
 
@@ -102,8 +104,5 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     for key, (entity, file, position) in first.items():
         shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
         rows.append((entity.type, shown, f"{counts[key]:,}", place))
-    screen = console()
-    screen.print(
-        make_table(("Type", "Entity", "Count", "First at"), rows, screen=screen, texts=(1, 0, 3), optional=(3, 2))
-    )
+    console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

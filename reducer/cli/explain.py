@@ -7,7 +7,7 @@ examples:
   python -m reducer explain E010                           a problem in a rule file: its cause and an example
   python -m reducer explain V030                           a finding of `validate`
 
-Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done, 2 cannot run.
 """
 
@@ -99,7 +99,7 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:
-        raise selection.nothing_found()
+        raise selection.nothing_found([source])
     screen = console()
     for entry in reports:
         head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"

@@ -10,14 +10,15 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import accumulate, chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
+from reducer.errors import HistoryError
 from reducer.histories import files as compression
 from reducer.histories.files import ENDINGS, Chunk, CompressedError, Stream, chunks, lines_of
 
@@ -26,12 +27,10 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_LARGE = 3_000_000
-"""Bytes of histories that take about a second to reduce."""
-
 STANDARD_INPUT = "standard input"
 """The name of the source for `-`."""
-_MAX_NAMES = 2000
+_MAX_RETURNS = 10_000
+"""Tool returns to read for a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +49,8 @@ class Source:
         return b"".join(chunk.content for chunk in read_chunks(self))
 
 
-SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
+SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
 """The bundled history: an invented investigation with the answers in `rules/threat_intelligence/samples`."""
-Advance = Callable[[Source, int], object]
-"""Takes a source and the number of bytes read from it so far."""
 
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
@@ -82,7 +79,7 @@ def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> li
     In folders, these are the files with `endings`. Raises `CommandError` for a folder without sources, and OSError.
     """
     if not names:
-        say("showing the bundled sample; pass a HISTORY to see your own (see --help)")
+        say("showing the built-in sample; pass a HISTORY to see your own (see --help)")
         return [SAMPLE]
     sources: dict[str, Source] = {}
     for source in chain.from_iterable(_of_name(name, endings) for name in names):
@@ -116,15 +113,10 @@ def _of_name(name: str, endings: tuple[str, ...]) -> list[Source]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tool returns selected by `--tool` (a glob) and `--call`; None selects all.
-
-    For messages, `tools` collects the names of other tools, and `calls` the call ids of selected tools.
-    """
+    """The tool returns selected by `--tool` (a glob) and `--call`; None selects all."""
 
     tool: str | None = None
     call: str | None = None
-    tools: dict[str, None] = field(default_factory=dict)
-    calls: dict[str, None] = field(default_factory=dict)
 
     @property
     def is_everything(self) -> bool:
@@ -132,44 +124,31 @@ class Selection:
         return self.tool is None and self.call is None
 
     def matches(self, entry: Return) -> bool:
-        """Return whether a tool return is selected, and collect its tool or call id."""
+        """Return whether a tool return is selected."""
         of_tool = self.tool is None or fnmatchcase(entry.tool, self.tool)
-        names, name = (self.calls, entry.call_id) if of_tool else (self.tools, entry.tool)
-        if len(names) < _MAX_NAMES:
-            names[name] = None
         return of_tool and (self.call is None or self.call in (entry.call_id, f"{entry.call_id}#{entry.nth}"))
 
-    def add(self, other: Selection) -> None:
-        """Add the names that another selection collected."""
-        for mine, theirs in ((self.tools, other.tools), (self.calls, other.calls)):
-            if len(mine) < _MAX_NAMES:
-                mine.update(theirs)
-
-    def nothing_found(self) -> CommandError:
-        """Return the error to report if no tool return matches."""
-        if self.calls and self.call is not None:
-            help = suggestion(self.call, self.calls)
+    def nothing_found(self, sources: Sequence[Source]) -> CommandError:
+        """Return the error if no tool return matches. Reads the sources again, except standard input."""
+        found = list(islice(chain.from_iterable(map(_returns, sources)), _MAX_RETURNS))
+        calls = {entry.call_id: None for entry in found if Selection(self.tool).matches(entry)}
+        if self.call is not None and calls:
+            help = suggestion(self.call, calls)
             return CommandError(f"--call {self.call}: no tool return has this call id; {help}")
-        if self.tools and self.tool is not None:
-            return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, self.tools)}")
+        if self.tool is not None and found:
+            tools = {entry.tool: None for entry in found}
+            return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, tools)}")
         return CommandError("no tool returns")
 
 
-@contextmanager
-def progress(sources: Sequence[Source]) -> Iterator[Advance]:
-    """Show a progress bar while large histories are read, if standard error is a terminal."""
-    sizes = [source.path.stat().st_size if source.path else 0 for source in sources]
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LARGE:
-        yield lambda source, read: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+def _returns(source: Source) -> Iterator[Return]:
+    """Yield the tool returns of a file as far as it can be read."""
+    from reducer.histories.stored import returns  # takes time to import
 
-    before = dict(zip(sources, accumulate(sizes, initial=0), strict=False))
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=sum(sizes))
-        yield lambda source, read: bar.update(task, completed=before[source] + read)
+    with suppress(CommandError):
+        for line in read_lines(source) if source.path else ():
+            with suppress(HistoryError):
+                yield from returns(line.content)
 
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
@@ -178,21 +157,18 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
     """
     results: list[_T] = []
     skipped: list[str] = []
-    sources = find_sources(names)
-    with progress(sources) as advance:
-        for source in sources:
-            try:
-                for line in read_lines(source):
-                    if line.is_blank:
-                        continue
-                    try:
-                        results.append(read(source, line.content))
-                    except ValueError as error:
-                        name = f"{source.name}:{line.number}" if line.number else source.name
-                        skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
-                    advance(source, line.position)
-            except CommandError as error:
-                skipped.append(str(error))
+    for source in find_sources(names):
+        try:
+            for line in read_lines(source):
+                if line.is_blank:
+                    continue
+                try:
+                    results.append(read(source, line.content))
+                except ValueError as error:
+                    name = f"{source.name}:{line.number}" if line.number else source.name
+                    skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
+        except CommandError as error:
+            skipped.append(str(error))
     say_skipped(skipped)
     if not results:
         raise CommandError(f"no history in {', '.join(names)}")
@@ -216,10 +192,9 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> d
     files: dict[Path, Source] = {}
     for source in sources:
         file = _in_folder(Path(output), source) if is_folder else Path(output)
-        if file in files:
-            raise CommandError(f"{output}: {files[file].name} and {source.name} would both be written to {file.name}")
-        files[file] = source
-        compressed(b"", file)
+        if (other := files.setdefault(file, source)) is not source:
+            raise CommandError(f"{output}: {other.name} and {source.name} would both be written to {file.name}")
+        compressed(b"", file)  # reports a missing package
     check_targets(files, [*(source.path for source in sources), *others])
     return {source: file for file, source in files.items()}
 

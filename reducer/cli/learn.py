@@ -1,6 +1,6 @@
-"""Draft rules from recorded histories. What agents write after a tool return, and can only know from it, shows what a
-rule must keep: which keys agents never use, and how many items and characters suffice. Half of the histories (by task)
-are held out, and the drafts are measured on them as if they had run while the agent worked.
+"""Draft rules from recorded histories. Values that an agent writes after a tool return, and can only know from it, show
+what a rule must keep: which keys are never used, and how many items and characters suffice. Half of the histories (by
+task) are held out, and the drafts are measured on them as if they had run while the agent worked.
 
 examples:
   python -m reducer learn histories/                       show what can be learned and its scores; write nothing
@@ -21,7 +21,7 @@ from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
 from reducer.cli.screen import console, counted, make_table, print_lines, say
 
-_COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
+_COLUMNS = ("Tool", "returns", "saved", "kept", "held out", "saved", "kept")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -68,10 +68,10 @@ def _print_learned(learned: Learned, skipped: int) -> None:
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."
     screen.print(split if learned.held else "Learned from all of them; no histories are held out to measure on.")
     *rows, last = _tool_rows(learned)
-    screen.print(make_table(_COLUMNS, rows, last, screen=screen, optional=(2, 1, 3, 4)))
+    screen.print(make_table(_COLUMNS, rows, last))
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
-        screen.print(make_table(("Source", "held out", "saved", "kept"), sources, screen=screen))
+        screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
     reasons: dict[str, list[str]] = {}
     for one in (*learned.tools, learned.default):
         if one.rule is None:
@@ -91,10 +91,7 @@ def _tool_rows(learned: Learned) -> list[list[str]]:
         others = total(score for tool, score in scores.tools.items() if tool not in ruled)
         columns.append([*(scores.tools.get(tool, Score()) for tool in ruled), others, scores.total])
     names = [*ruled, "* (all others)", "together"]
-    return [
-        [name, f"{old.returns:,}", f"{old.before:,}", *_numbers(old)[1:], *_numbers(new)]
-        for name, old, new in zip(names, *columns, strict=True)
-    ]
+    return [[name, *_numbers(old), *_numbers(new)] for name, old, new in zip(names, *columns, strict=True)]
 
 
 def _numbers(score: Score) -> list[str]:

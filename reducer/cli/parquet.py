@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -42,7 +40,7 @@ def row_groups(name: str, column: str | None) -> Iterator[Chunk]:
             raise HistoryError(f"{name}: {error}") from None
         count = max(1, file.num_row_groups)
     for number in range(count):
-        yield Chunk("row group", number, b"", os.path.getsize(name) * (number + 1) // count)
+        yield Chunk("row group", number, b"")
 
 
 def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, options: LookOptions) -> Look:
@@ -60,7 +58,6 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
             if stream is not None:
                 stream.write(batch)
             yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
-            gc.collect()  # see `reduce_chunk`
 
     sink = BytesIO()
     with _opened(name) as file:

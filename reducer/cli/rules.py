@@ -1,26 +1,22 @@
-"""List the rules that come with reducer, or copy some of them with their samples, to read and change.
+"""List the built-in rules, or copy some of them with their samples, to read and change.
 
 examples:
-  python -m reducer rules                        every rule by pack, with its purpose and its tools
-  python -m reducer rules virustotal             those with this text in their name, pack, purpose or tools
+  python -m reducer rules                        each rule by pack, with its purpose and its tools
   python -m reducer rules add virustotal_file    copy a rule to ./rules and its samples to ./rules/samples
 
-`builtin` and `builtin:PACK` load these rules without a copy, for example `--rules builtin:web --rules mine/`.
-
-Exit codes: 0 done, 1 no rule found, 2 cannot run, or a file exists already.
+`builtin` and `builtin:PACK` name these rules without a copy, for example `--rules builtin:web --rules mine/`.
+Exit codes: 0 done, 2 cannot run, or a file exists already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from reducer.analysis.samples import sample_files
 from reducer.cli.arguments import parse, parser
-from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, say, suggestion, visible
+from reducer.cli.screen import CommandError, console, counted, print_lines, say, suggestion, visible
 from reducer.cli.sources import Chosen, load, write_new
 from reducer.files import MAX_RULE_BYTES, builtin_rules, has_samples, packs_in, read_file
 from reducer.rules import Rule, Ruleset
@@ -28,61 +24,37 @@ from reducer.rules import Rule, Ruleset
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("rules", __doc__, formats=("text", "json"))
+    reader = parser("rules", __doc__)
     add = reader.add_argument
-    add("what", nargs="*", metavar="TEXT|add NAME", help="list rules with this text, or copy the named rules")
+    add("what", nargs="*", metavar="add NAME", help="copy the named rules (default: list all rules)")
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
     options = parse(reader, arguments)
-    ruleset = load(Chosen(tuple(packs_in(builtin_rules())), "the rules of reducer"), "listed")
-    if options.what[:1] == ["add"]:
-        return _add(options.what[1:], Path(options.output), ruleset)
-    wanted = " ".join(options.what)
-    found = [rule for rule in ruleset.rules if _is_wanted(rule, wanted)]
-    if options.format == "json":
-        print_json({"rules": list(map(_as_json, found))})
+    ruleset = load(Chosen(tuple(packs_in(builtin_rules())), "the built-in rules"), "listed")
+    what: list[str] = options.what
+    if what and what[0] != "add":
+        raise CommandError(f"{what[0]}: expected `rules` or `rules add NAME`")
+    if what == ["add"]:
+        raise CommandError("add: specify the rules to copy; `rules` lists them")
+    if what:
+        _add(what[1:], Path(options.output), ruleset)
     else:
-        _print(found)
-    if not found:
-        say(f"no rule contains `{wanted}`; {suggestion(wanted, _by_name(ruleset))}")
-    return 0 if found else 1
-
-
-def _by_name(ruleset: Ruleset) -> dict[str, Rule]:
-    return {Path(rule.file).stem: rule for rule in ruleset.rules}
-
-
-def _pack(rule: Rule) -> str:
-    return Path(rule.file).parent.name
-
-
-def _is_wanted(rule: Rule, wanted: str) -> bool:
-    """Return whether a text occurs in what the list shows of a rule, or is a tool of the rule."""
-    shown = " ".join([_pack(rule), Path(rule.file).stem, rule.description, *rule.tools])
-    named = (name for name in rule.tools if name != "*")
-    return wanted.casefold() in shown.casefold() or any(fnmatchcase(wanted, name) for name in named)
-
-
-def _as_json(rule: Rule) -> dict[str, Any]:
-    fields = {"name": Path(rule.file).stem, "pack": _pack(rule), "tools": list(rule.tools)}
-    return {**fields, "description": rule.description, "file": rule.file}
+        _print(ruleset.rules)
+    return 0
 
 
 def _print(rules: Sequence[Rule]) -> None:
     screen = console()
-    for pack, of_pack in groupby(rules, _pack):
+    for pack, of_pack in groupby(rules, lambda rule: Path(rule.file).parent.name):
         screen.print(pack, style="bold")
         for rule in of_pack:
             print_lines([f"{Path(rule.file).stem}: {rule.description}"], screen, 2)
             print_lines([f"tools: {', '.join(rule.tools)}"], screen, 4, style="dim")
-    if rules:
-        print(f"\n{counted(len(rules), 'rule')}; `rules add NAME` copies one")
+    print(f"\n{counted(len(rules), 'rule')}; `rules add NAME` copies one")
 
 
-def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
+def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
     """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
-    if not names:
-        raise CommandError("add: specify the rules to copy; `rules` lists them")
-    known = _by_name(ruleset)
+    known = {Path(rule.file).stem: rule for rule in ruleset.rules}
     for name in names:
         if name not in known:
             raise CommandError(f"add {name}: no such rule; {suggestion(name, known)}")
@@ -99,7 +71,6 @@ def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
     write_new(folder, rules, samples)
     for file in (*rules, *samples):
         print(f"wrote {visible(str(file))}")
-    return 0
 
 
 def _samples(rule: Rule, ruleset: Ruleset) -> dict[str, Path]:

@@ -2,19 +2,20 @@
 attention. This is a dry run: inputs are never changed.
 
 examples:
-  python -m reducer                                   the bundled sample history with the bundled rules
+  python -m reducer                                   the built-in sample history with the built-in rules
   python -m reducer --rules rules/ histories/         your rules on all histories in a folder
-  python -m reducer a.json --format diff              what each step removed (--tool 'get_*': from some tools)
+  python -m reducer a.json --format diff              what each step removed (add --tool 'get_*' for some tools)
   python -m reducer a.json --call call_7#2            the second return with the call id call_7
-  python -m reducer a.json --format html -o a.html    a page with each return before and after, for the browser
+  python -m reducer a.json --format html -o a.html    a page for the browser, with each return before and after
   python -m reducer a.json -o b.json --archive a.db   write the reduced history, and archive the original returns
   python -m reducer a.jsonl.gz --jobs 4 -o b.jsonl    JSON lines of any size, compressed with gzip or Zstandard
   python -m reducer *.parquet --column messages       a column of Parquet files, one row group at a time
-  curl … | python -m reducer - --format json          read standard input, and print numbers for other programs
-  python -m reducer a/ --fail-under references=98%,saved=60%   for continuous integration: exit with 1 below these
+  curl … | python -m reducer - --format json          standard input; JSON for other programs
+  python -m reducer a/ --fail-under saved=60%         exit with 1 if less is saved, for continuous integration
 
 A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
-front ends are supported as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+front ends, and the formats of OpenAI, Anthropic, LangChain and the Vercel AI SDK, are detected.
+Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done; 1 invalid lines in JSON lines, below --fail-under, or (with --strict) something needs attention;
 2 cannot run.
 """
@@ -33,22 +34,21 @@ _MEASURES = ("references", "entities", "saved")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    shared = ("histories", "--rules", "--tool", "--call", "--watch", "--input-format", "--cache-prices")
+    shared = ("histories", "--rules", "--tool", "--call", "--input-format", "--cache-prices")
     reader = parser("", __doc__, shared, formats=("table", "diff", "json", "html"))
     verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
-    add("--measures", action="store_true", help="measure what the rules cost, even with --output")
     references = "also remove content that later messages reference, as an agent does (default: keep it)"
     add("--as-in-agent", "--no-references", dest="references", action="store_false", help=references)
-    minimums = "exit with 1 below these values, for example saved=60%%"
+    minimums = "exit with 1 if a measure is below its share, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
-    output = "write the reduced histories, or the page of --format html, there; - is standard output"
+    output = "write the reduced histories (or the page of --format html) to this file or folder; - for standard output"
     add("-o", "--output", metavar="FILE|DIR/", help=output)
     add("--column", metavar="NAME", help="the column of Parquet files that contains histories")
-    add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
-    jobs = "use N processes; output and report stay the same"
+    add("--archive", metavar="FILE", help="archive the original tool returns in this SQLite file; requires --output")
+    jobs = "use N processes; the results are the same"
     add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)
     add("--version", action="store_true", help="print the version and exit")
     options = parse(reader, arguments)
@@ -56,16 +56,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"reducer {_version()}")
         return 0
     # Import late, so that --version and --help start as fast as Python.
-    from reducer.cli.dry_run import dry_run, watch_run
+    from reducer.cli.dry_run import dry_run
     from reducer.cli.views.page import check_page
 
     check_page(options.output, options.format)
     options.page = options.output if options.format == "html" else None
     options.output = None if options.page else options.output
-    options.measures |= options.output is None or bool(options.fail_under)
-    if options.watch:
-        watch_run(options)
-    return dry_run(options)[0]
+    options.measures = options.output is None or bool(options.fail_under)
+    return dry_run(options)
 
 
 def _minimums(text: str) -> dict[str, float]:

@@ -2,12 +2,12 @@
 
 examples:
   python -m reducer schema -o rules/.schema.json   for rule files in rules/ that start with the line below
-  python -m reducer schema --rules my/             including the entity types and conditions that these rules define
-  python -m reducer schema --history session.json  including the tools in a stored history
+  python -m reducer schema --rules my/             with the entity types and conditions that these rules define
+  python -m reducer schema --history session.json  with the tools in a stored history
 
-The first line of a rule file names its schema. Editors with yaml-language-server then complete and check the file:
+If the first line of a rule file names its schema, editors with yaml-language-server complete and check the file:
   # yaml-language-server: $schema=.schema.json
-Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done, 2 cannot run.
 """
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDE = 1000
-_MIN_TEXT = 12
-"""Columns of text are not shortened further."""
+_MIN_TEXT = 8
+"""Columns of text are not cut further."""
 _MAX_NAMES = 8
 _MAX_SKIPPED = 3
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -104,42 +104,24 @@ def _has_colour(stream: TextIO) -> bool:
 
 
 def make_table(
-    titles: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    total: Sequence[str] = (),
-    *,
-    screen: Console,
-    texts: Sequence[int] = (0,),
-    optional: Sequence[int] = (),
+    titles: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[str] = (), *, texts: Sequence[int] = (0,)
 ) -> Table:
-    """Return a table that fits the screen, with `total` as its last row.
-
-    The columns in `texts` contain text, the other ones numbers. On a narrow screen, the `optional` columns are left out
-    in this order until the rest fits. Then texts are shortened, the first of `texts` last.
-    """
+    """Return a table with `total` as its last row. Columns contain numbers, except `texts`, which are cut to fit."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    columns = list(zip(titles, *rows, *([total] if total else []), strict=True))
-    least = [max(len(visible(line)) for cell in column for line in cell.split("\n")) for column in columns]
-    for number in texts:
-        least[number] = max(_MIN_TEXT, least[number]) if number == texts[0] else _MIN_TEXT
-    shown = list(range(len(titles)))
-    for number in optional:
-        if sum(least[each] + 3 for each in shown) > screen.width + 1:
-            shown.remove(number)
-    room = max(_MIN_TEXT, screen.width - 2 - sum(least[each] + 3 for each in shown if each != texts[0]))
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
-    for number in shown:
-        column: dict[str, Any] = {"justify": "right", "no_wrap": True}
+    grid = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, show_footer=bool(total), footer_style="bold"
+    )
+    for number, title in enumerate(titles):
+        footer = total[number] if total else ""
         if number in texts:
-            column = {"overflow": "ellipsis", "min_width": _MIN_TEXT}
-        if number == texts[0]:
-            column |= {"no_wrap": True, "max_width": room}
-        grid.add_column(titles[number], total[number] if total else "", **column)
+            grid.add_column(title, footer, overflow="ellipsis", min_width=_MIN_TEXT)
+        else:
+            grid.add_column(title, footer, justify="right", no_wrap=True)
     for row in rows:
-        grid.add_row(*(Text(visible(row[number])) for number in shown))
+        grid.add_row(*(Text(visible(cell)) for cell in row))
     return grid
 
 

@@ -5,10 +5,10 @@ examples:
                                                    edit the rules in rules/ and see them applied to a history
   python -m reducer serve answer.json --rules my/ --write
                                                    draft a first rule from an answer, JSON or text
-  python -m reducer serve                          the bundled sample and ./rules, otherwise the built-in rules
+  python -m reducer serve                          the built-in sample and ./rules, otherwise the built-in rules
 
 The page works without a network. Only browsers on this machine that know the printed address can use it, and nothing is
-written without --write. Ctrl-C ends.
+written without --write. Press Ctrl-C to stop.
 Exit codes: 0 done, 2 cannot run.
 """
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError(message) from None
     address = f"http://{HOST}:{server.server_address[1]}/#{token}"
     print(f"{folder}: {address}", flush=True)
-    say("Ctrl-C ends")
+    say("press Ctrl-C to stop")
     if not options.no_open:
         Thread(target=_open, args=(address,), daemon=True).start()  # some browsers return when they are closed
     with server, suppress(KeyboardInterrupt):

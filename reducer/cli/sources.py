@@ -18,6 +18,7 @@ from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
 
+
 _WORD = re.compile(r"[\w./-]{1,200}")
 
 
@@ -50,7 +51,7 @@ def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
     own = Path("rules")
     if use_local and own.is_dir() and rule_files(own):
         return Chosen((own,), "./rules")
-    return Chosen((short(builtin_rules()),), "the rules bundled with reducer")
+    return Chosen((short(builtin_rules()),), "the built-in rules")
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
@@ -90,9 +91,9 @@ def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, b
         write(file, content)
 
 
-def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
+def files_read(given: Sequence[str]) -> Iterator[Path]:
     """Yield the rule files that `choose_rules` returns, the word lists and samples that they name, and `samples/`."""
-    files = choose_rules(given, use_local=use_local).files
+    files = choose_rules(given).files
     yield from files
     for folder in {rule.parent / "samples" for rule in files}:
         yield from folder.glob("*.json")

@@ -1,13 +1,13 @@
 """Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`). Both check the laws of reducing:
 types and root keys are kept, the result is a subset and never larger, a second pass changes nothing, and preserved
-entities survive. What `check` warns about after running the rules on tests and samples is printed too.
+entities survive. The warnings of `check` about tests and samples are printed too.
 
 examples:
-  python -m reducer test                        ./rules, or the bundled rules if there is none
+  python -m reducer test                        ./rules, or the built-in rules if there is none
   python -m reducer test --update               write snapshots that have changed
   python -m reducer test --format junit         for continuous integration; json for other programs
 
-Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
+Exit codes: 0 all tests passed, 1 a test failed (with --require-tests, also a rule without tests), 2 cannot run.
 """
 
 from __future__ import annotations
@@ -55,10 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.format != "text":
             raise CommandError("--watch prints text; omit --format")
-        watch(
-            lambda: {f"{case.rule.file}: {case.name}": case.status for case in _run(options)},
-            lambda: files_read(options.rules),
-        )
+        watch(lambda: _run(options), lambda: files_read(options.rules))
     return int(any(case.status == "failed" for case in _run(options)))
 
 
@@ -69,7 +66,7 @@ def _run(options: Namespace) -> list[Case]:
     loaded = load(choose_rules(options.rules))
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
-        raise CommandError("the bundled rules are installed without their samples; specify your own rules")
+        raise CommandError("the built-in rules are installed without their samples; specify your own rules")
     samples = rule_tests.chosen_samples(ruleset, options.text)
     if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")

@@ -2,12 +2,12 @@
 
 examples:
   python -m reducer try search.yaml                     the samples that the tests name, and samples/search*.json
-  python -m reducer try search.yaml answer.json --watch one answer, JSON or text, again after every change of the rule
-  curl … | python -m reducer try search.yaml - --format result   only the reduced answer, complete
+  python -m reducer try search.yaml answer.json --watch one answer (JSON or text), again after every change of the rule
+  curl … | python -m reducer try search.yaml - --format result   only the complete reduced answer
   python -m reducer try search.yaml session.json        the answers of the tool in a history
 
-Formats: diff has no excerpt of the answer but every place, json has everything for other programs, and html is a page
-that shows each answer before and after.
+Formats: diff lists every changed place instead of an excerpt of the answer, json has everything for other programs, and
+html is a page that shows each answer before and after.
 Exit codes: 0 done, 1 the rule cannot be applied to an answer, 2 cannot run.
 """
 
@@ -63,16 +63,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
             raise CommandError("--watch works with text and diffs of files; omit other formats and standard input")
-        watch(lambda: _facts(_try(options)), lambda: [*files_read([options.rule]), *map(Path, options.samples)])
+        watch(lambda: _try(options), lambda: [*files_read([options.rule]), *map(Path, options.samples)])
     return int(any(entry.fault for _, entry in _try(options)))
-
-
-def _facts(results: _Results) -> dict[str, str]:
-    return {
-        name: f"{entry.after:,} of {entry.before:,} characters kept, "
-        f"{counted(len(entry.lost_entities), 'entity', 'entities')} lost"
-        for name, entry in results
-    }
 
 
 def _try(options: Namespace) -> _Results:

@@ -1,16 +1,16 @@
 """Check stored histories, reduced or not: fields, calls and their returns, ids, order. No file is changed.
-An error means that PydanticAI cannot load the history, or that a large provider refuses it. A warning is unusual, but
-accepted.
+An error means that PydanticAI cannot load the history, or that a large provider refuses it. A warning means that
+something is unusual, but accepted.
 
 examples:
   python -m reducer validate session.json               every finding with line, column, code and JSON path
   python -m reducer validate histories/ --strict        all histories in a folder; also fail for warnings
-  python -m reducer validate b.json --against a.json    also prove that the first is a reduction of the second
+  python -m reducer validate b.json --against a.json    also check that b.json is a reduction of a.json
   python -m reducer validate --codes                    list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
-lines of these, or a history in another format, in which only calls and returns are checked. Compressed files work too.
-Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+lines of these, or a history in another format, of which only calls and returns are checked. Compressed files work too.
+Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Advance, Source, find_sources, progress, read_lines
+from reducer.cli.files import Source, find_sources, read_lines
 from reducer.cli.screen import (
     CommandError,
     counted,
@@ -63,21 +63,20 @@ def main(arguments: Sequence[str]) -> int:
     checked: dict[str, list[Finding]] = {}
     skipped: list[str] = []
     count = errors = 0
-    with progress(sources) as advance:
-        for source in sources:
-            try:
-                original = None if options.against is None else _original(options.against, source)
-                histories, findings = _check(source, original, advance)
-            except CommandError as error:
-                say(f"error: {error}")
-                errors += 1
-                continue
-            if source.folder and histories == sum(finding.code == "V003" for finding in findings):
-                # A folder may contain other JSON, but a named file must be a history.
-                skipped.append(f"{source.name}: {findings[0].message}")
-            else:
-                checked[source.name] = findings
-                count += histories
+    for source in sources:
+        try:
+            original = None if options.against is None else _original(options.against, source)
+            histories, findings = _check(source, original)
+        except CommandError as error:
+            say(f"error: {error}")
+            errors += 1
+            continue
+        if source.folder and histories == sum(finding.code == "V003" for finding in findings):
+            # A folder may contain other JSON, but a named file must be a history.
+            skipped.append(f"{source.name}: {findings[0].message}")
+        else:
+            checked[source.name] = findings
+            count += histories
     say_skipped(skipped)
     if not checked:
         return 2
@@ -100,7 +99,7 @@ def _original(name: str, source: Source) -> Source:
     return Source(str(path), path)
 
 
-def _check(source: Source, original: Source | None, advance: Advance) -> tuple[int, list[Finding]]:
+def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]:
     """Check a source against its `original`; return the number of histories and the findings. Raises `CommandError`."""
     findings: list[Finding] = []
     histories = last = 0
@@ -123,7 +122,6 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"
             findings.append(Finding("V101", (), why, line=last, column=1))
-        advance(source, line.position)
     return histories, findings
 
 

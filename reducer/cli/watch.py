@@ -1,11 +1,11 @@
-"""`--watch`: run a verb again whenever one of its files changes, and show what is different."""
+"""`--watch`: run a verb again whenever one of its files changes."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
@@ -16,36 +16,24 @@ _INTERVAL = 0.3
 """Seconds between two checks of the files."""
 
 
-def watch(run: Callable[[], Mapping[str, str]], files: Callable[[], Iterable[Path]]) -> NoReturn:
+def watch(run: Callable[[], object], files: Callable[[], Iterable[Path]]) -> NoReturn:
     """Call `run` now and after every change of `files`, until KeyboardInterrupt.
 
-    `run` prints its results and returns them by name. Both functions may raise `CommandError` and OSError.
+    Both functions may raise `CommandError` and OSError.
     """
-    last: Mapping[str, str] | None = None
     while True:
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[H", end="")
         before = _stamps(files)  # a change during the run counts too
         try:
-            facts = run()
+            run()
         except (CommandError, OSError) as error:
             say(f"error: {error}")
-        else:
-            if last is not None:
-                print("\nSince the last run", *(_changes(last, facts) or ["no changes"]), sep="\n  ")
-            last = facts
         sys.stdout.flush()
         say(f"watching {counted(len(before), 'file')}; press Ctrl-C to stop")
         while _stamps(files) == before:
             time.sleep(_INTERVAL)
         time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one
-
-
-def _changes(last: Mapping[str, str], facts: Mapping[str, str]) -> list[str]:
-    """Describe the results that are new, different and gone since the last run."""
-    new = [f"new: {name}{f': {fact}' if fact else ''}" for name, fact in facts.items() if name not in last]
-    other = [f"{name}: {fact}, was {last[name]}" for name, fact in facts.items() if last.get(name, fact) != fact]
-    return new + other + [f"gone: {name}" for name in last if name not in facts]
 
 
 def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int]]:

@@ -100,14 +100,12 @@ class Chunk(NamedTuple):
     """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
     A long line is too large to be decoded. A `row group` of a Parquet file has no content. `number` is that of the
-    first line, that of the row group, or 0 for a history. `position` is the number of bytes read from the file so far,
-    before decompression.
+    first line, that of the row group, or 0 for a history.
     """
 
     kind: Literal["history", "lines", "long line", "rest", "row group"]
     number: int
     content: bytes
-    position: int
 
     @property
     def is_blank(self) -> bool:
@@ -152,11 +150,11 @@ def chunks(stored: Stream, name: str) -> Iterator[Chunk]:
     """
     stream = decompressed(stored)
     if not (is_lines_name(name) or are_lines(stream)):
-        yield Chunk("history", 0, _whole(stream), stored.at)
+        yield Chunk("history", 0, _whole(stream))
         return
     number, parts = 1, _parts(stream)
     for kind, content in chain([next(parts, ("lines", b""))], parts):
-        yield Chunk(kind, number, content, stored.at)
+        yield Chunk(kind, number, content)
         number += content.count(b"\n")
 
 

@@ -130,7 +130,7 @@ def test_a_folder_contains_parquet_files(folder: Path, cli: Cli) -> None:
     assert cli("in", *RUN, "-o", "out/").code == 0
     assert as_bytes(pq.read_table("out/day=1/b.parquet")["m"]) == reduced(ROWS)
     assert (folder / "out" / "a.json").read_bytes() == reduced([LONG])[0]
-    assert cli("in", *RUN[:2]).out.startswith("History  in/a.json\n")
+    assert cli("in", *RUN[:2]).out.startswith("Read     in/a.json\n")
 
 
 def damage(folder: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reducer import Reducer
 from tests.cli.conftest import RECORDS, RULE, SESSIONS, Cli, history
 
-SAMPLE_NOTE = "reducer: showing the bundled sample; pass a HISTORY to see your own (see --help)\n"
+SAMPLE_NOTE = "reducer: showing the built-in sample; pass a HISTORY to see your own (see --help)\n"
 
 
 def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
@@ -19,10 +19,10 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert (result.code, result.err) == (0, SAMPLE_NOTE)
     compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
-    assert "the rules bundled with reducer" in compared.out
-    assert "History  the sample bundled with reducer\n" in result.out
+    assert "the built-in rules" in compared.out
+    assert "Read     the built-in sample\n" in result.out
     # The demonstration does not use the rules of this folder.
-    assert "Rules    the rules bundled with reducer (" in result.out
+    assert "Rules    the built-in rules (" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
@@ -74,9 +74,9 @@ def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     assert len(contents[2]["records"]) == 5
 
 
-def test_rules_in_the_current_folder_replace_the_bundled_rules(folder: Path, cli: Cli) -> None:
+def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cli: Cli) -> None:
     (folder / "rules").mkdir()
-    assert cli("h.json", "--format", "json").json["rules"]["from"] == "the rules bundled with reducer"
+    assert cli("h.json", "--format", "json").json["rules"]["from"] == "the built-in rules"
     (folder / "rules" / "lookup.yaml").write_text(RULE)
     rules = cli("h.json", "--format", "json").json["rules"]
     assert rules == {"from": "./rules", "files": ["rules/lookup.yaml"], "replaced": []}
@@ -176,7 +176,7 @@ def test_cache_prices_change_the_cost(used: Path, cli: Cli) -> None:
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
     run = ("h.json", "--rules", "lookup.yaml", "-o", "new.json")
     assert "What the rules cost in an agent" not in cli(*run).out
-    assert "What the rules cost in an agent" in cli(*run, "--measures").out
+    assert "What the rules cost in an agent" in cli(*run, "--fail-under=references=0").out
 
 
 def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
@@ -210,7 +210,7 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
     whole, rules = (used / "h.json").read_bytes(), Reducer.load("lookup.yaml")
     reports, shown = [], []
     for more, references in (((), True), (("--as-in-agent",), False)):
-        arguments = ("h.json", "--rules", "lookup.yaml", "--format", "json", "--measures", "-o", "out.json")
+        arguments = ("h.json", "--rules", "lookup.yaml", "--format=json", "--fail-under=references=0", "-o", "out.json")
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
         shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])

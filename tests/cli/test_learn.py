@@ -35,7 +35,7 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
     )
     assert "skipped 13 more" in result.err
     [row] = [line.split() for line in result.out.splitlines() if line.startswith(" list_hosts ")]
-    assert (row[1], row[4], row[7]) == ("8", "100.0%", "8")
+    assert (row[1], row[3], row[6]) == ("8", "100.0%", "8")
     assert {"list_hosts.yaml", "samples/list_hosts.json"} <= set(files("drafts"))
     assert cli("check", "--strict", "drafts").code == 0
 

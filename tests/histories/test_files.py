@@ -97,7 +97,7 @@ def small(content: bytes, step: int) -> list[files.Chunk]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("MAX_LINE", 100), ("_MIN_CHUNK", 30), ("_STEP", step)):
             patch.setattr(f"reducer.histories.files.{name}", value)
-        return [chunk._replace(position=0) for chunk in files.chunks(of(content), "a.jsonl")]
+        return list(files.chunks(of(content), "a.jsonl"))
 
 
 @given(_texts, st.integers(1, 64))

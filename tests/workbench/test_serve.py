@@ -37,7 +37,7 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
             assert b'"rule": "list_hosts.yaml"' in answer.read()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (0, "", "reducer: Ctrl-C ends\n")
+    assert (process.returncode, out, err) == (0, "", "reducer: press Ctrl-C to stop\n")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
         yield f"restored by preserve, and markers: {counted(entry.restored, 'more character')}", places
     if entry.referenced:
         more = counted(entry.referenced, "more character")
-        yield f"kept because later messages reference it: {more}", entry.restorations
+        yield f"kept because later messages reference them: {more}", entry.restorations
     if entry.over and entry.rule:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, TextIO
 from reducer.analysis.measures import LostEntity, Measures, Recall
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
-from reducer.analysis.texts import API_LINK, excerpt, listed
+from reducer.analysis.texts import API_LINK, excerpt
 from reducer.cli.screen import console, counted, make_table, print_lines
 from reducer.operations.limit import Limit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_COLUMNS = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved", "Tokens, about\nbefore", "after")
-_OPTIONAL = (7, 6, 2, 1)
+_COLUMNS = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved")
 _MAX_DETAILS = 8
 _MAX_VALUES = 3
-_MAX_STEPS = 2
 _MAX_VALUE = 64
 _SEVERAL = "several steps"
 _Section = tuple[str, Sequence[str]]
@@ -37,7 +35,7 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
     if report.tools:
         rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in report.tools]
         sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
-        screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
+        screen.print(make_table(_COLUMNS, rows, sums, texts=(0, 1)))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
             sections = chain(_losses(measures, screen), _always_kept(report), _requests(measures, prices))
@@ -50,15 +48,14 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
+    names = report.histories[0] if count == 1 else counted(count, "file")
     lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
-    names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    agent = "agent: also removes values that are used later"
-    reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
-    result = reduce if report.references else agent
-    heading = "History" if count == 1 else "Read   "
+    mode = "agent: also removes values that are used later"
+    if report.references:
+        mode = "reduce: keeps values that are used later (--as-in-agent removes them)"
     replaced = (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {result}"], screen)
+    print_lines([f"Read     {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {mode}"], screen)
     screen.print()
 
 
@@ -104,9 +101,7 @@ def _rule_name(tool: ToolReport) -> str:
 
 def _numbers(tool: ToolReport) -> list[str]:
     """Return the cells of `_COLUMNS` that contain numbers."""
-    numbers = (tool.calls, tool.before, tool.after, tokens(tool.before), tokens(tool.after))
-    calls, before, after, *about = (f"{number:,}" for number in numbers)
-    return [calls, before, after, saved(tool.before, tool.after), *about]
+    return [f"{tool.calls:,}", f"{tool.before:,}", f"{tool.after:,}", saved(tool.before, tool.after)]
 
 
 def _notes(report: Report) -> Iterator[str]:
@@ -167,18 +162,17 @@ def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], scr
     lines = []
     width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
     for kind, recall in recalls.items():
-        found = [one for one in lost if one.type == kind]
-        links = [one.value for one in found if API_LINK.match(one.value)]
-        values = list(dict.fromkeys([one.value for one in found if not API_LINK.match(one.value)] or links))
-        of_api = f" ({counted(len(links), 'link')} of an API)" if links else ""
-        steps = Counter(one.step or _SEVERAL for one in found)
-        counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
-        by = listed(counts, _MAX_STEPS)
+        gone = recall.total - recall.kept
+        found = sorted((one for one in lost if one.type == kind), key=lambda one: bool(API_LINK.match(one.value)))
+        links = sum(API_LINK.match(one.value) is not None for one in found)
+        of_api = f" ({counted(links, 'link')} of an API)" if links else ""
+        steps = Counter(one.step or _SEVERAL for one in found).most_common(1)
+        by = "".join(f", {'by' if count == len(found) else 'most by'} {step}" for step, count in steps)
+        values = list(dict.fromkeys(one.value for one in found))
         shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
         more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
-        gone = recall.total - recall.kept
-        line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}{more}"
-        lines += [(len(links) - gone, line)] if gone else []
+        if gone:
+            lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{of_api}{by}: {shown}{more}"))
     kept = ", ".join(f"{kind} {recall.total:,}" for kind, recall in recalls.items() if recall.kept == recall.total)
     return [line for _, line in sorted(lines)] + ([f"all kept: {kept}"] if kept else [])
 
@@ -199,7 +193,7 @@ def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
     recorded, reduced = measures.recorded, measures.reduced
     cached = ("with prompt cache", recorded.cached(prices), reduced.cached(prices))
-    uncached = ("without", recorded.uncached(prices), reduced.uncached(prices))
+    uncached = ("without prompt cache", recorded.uncached(prices), reduced.uncached(prices))
     for name, before, after in (cached, uncached) if recorded.requests else ():
         tokens = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
         less = f"{saved(before, after)} less" if before else "no cost"
