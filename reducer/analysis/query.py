@@ -14,8 +14,6 @@ from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
 from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
-from reducer.paths.parser import parse
-from reducer.paths.places import check_tokens
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
@@ -49,13 +47,11 @@ class Found(NamedTuple):
 
 
 def compile_query(text: str) -> Path | Expression:
-    """Compile a path, or an expression if the text makes a new value. Raises `PathError`."""
-    _, tokens = parse(text)
+    """Compile a path, or an expression if the text does not name places. Raises `PathError`."""
     try:
-        check_tokens(tokens)
+        return compile_path(text)
     except PathError:
         return compile_expression(text)
-    return compile_path(text)
 
 
 def query(expression: Path | Expression, content: Any) -> Found:

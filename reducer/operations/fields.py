@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
@@ -26,6 +25,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
+from reducer.errors import nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
@@ -215,9 +215,9 @@ MARK = Field(None, description="A marker counts the removed items; with an expre
 def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = types_for(str(name), known) or tuple(get_close_matches(str(name), known, 1))
-        meant = " and ".join(f"`{kind}`" for kind in near)
-        help = f"did you mean {meant}?" if near else f"expected one of {', '.join(known)}"
+        near = types_for(str(name), known) or (nearest(str(name), known),)
+        meant = " and ".join(f"`{kind}`" for kind in near if kind)
+        help = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
         raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
     return name
 

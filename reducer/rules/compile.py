@@ -10,18 +10,18 @@ from types import MappingProxyType
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
-from reducer.errors import Diagnostic, Location, RuleError
+from reducer.errors import Diagnostic, Location, RuleError, nearest
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
 from reducer.operations.op import Op
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
-from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
+from reducer.rules.definitions import read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
-from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
+from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
 from reducer.values import escaped
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
@@ -87,8 +87,6 @@ def compile_rules(
     compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
     rules = [rule for rule in compiled if rule is not None]
-    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
-        lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems

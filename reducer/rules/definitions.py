@@ -19,12 +19,12 @@ from reducer.entities.custom import (
 )
 from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
 from reducer.entities.vocabulary import Vocabulary, ignore_key
-from reducer.errors import Location
+from reducer.errors import Location, nearest
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys
 from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
-from reducer.rules.validation import listed, nearest, validated
+from reducer.rules.validation import listed, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -88,13 +88,6 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
         for definition, values in ignoring
     }
     return Vocabulary(known.custom, MappingProxyType(ignored))
-
-
-def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
-    """Warn about custom entity types that no rule uses."""
-    for name, key, _, report in definitions(files, "entities"):
-        if name not in {*used, *ALL_TYPES}:
-            report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
 def _keys(definition: Definition) -> EntityKeys | None:

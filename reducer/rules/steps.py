@@ -12,8 +12,6 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from reducer.operations.drop import Drop
-from reducer.operations.keep import Keep
 from reducer.paths import Chain, Shape, names_of, overlap
 from reducer.rules.model import Step, TextPaths, When
 
@@ -22,7 +20,6 @@ Problem: TypeAlias = tuple[str, str, str]
 
 _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 """Actions that only select keys and items."""
-_PARTIAL = frozenset({"filter", "index", "slice", "pick"})
 
 
 class Conflict(NamedTuple):
@@ -81,9 +78,8 @@ def _shortened(step: Step) -> list[Chain]:
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     """Yield errors and probable mistakes of steps, at most one for each step."""
     shortened = [items for step in steps for items in _shortened(step)]
-    for number, step in enumerate(steps):
-        after = (_after(before, step) for before in steps[:number])
-        problem = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
+    for step in steps:
+        problem = _moving_index(step, shortened) or _on_each_item(step)
         if problem is not None:
             yield step, problem
 
@@ -92,7 +88,7 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
     """Find an index that refers to a different item after a step removes items from one of the `shortened` lists."""
     for number, token in enumerate(step.path.shape):
         place = names_of(step.path.shape[:number])
-        if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
+        if token[0] == "slice" or (token[0] == "index" and token[1] < 0):
             return "E066", "a path cannot use a slice or an index from the end", ""
         if token[0] == "index" and any(len(place) == len(items) and overlap(place, items) for items in shortened):
             return "E067", "a path cannot use an index in a list that a step shortens", ""
@@ -104,25 +100,6 @@ def _on_each_item(step: Step) -> Problem | None:
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
-
-
-def _after(earlier: Step, step: Step) -> Problem | None:
-    before, after = names_of(earlier.path.shape), names_of(step.path.shape)
-    if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
-        return None
-    name = f"step {earlier.number} (`{earlier.op.verb()}`)"
-    always = earlier.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape)
-    if always and len(after) > len(before):
-        below = after[len(before) :]
-        message = f"{name} already removes `{step.path.text}`"
-        if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
-            return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
-        targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
-        if any(below[: len(target.chain)] == target.chain for target in targets if not target.lists):
-            return "W040", message, "remove one of the two steps"
-    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
-        return "W041", f"{name} truncates texts in items that this step removes", ""
-    return None
 
 
 _Way: TypeAlias = tuple[str | int, ...]
@@ -181,7 +158,7 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
 def _along(shape: Shape) -> _Way:
     way: list[str | int] = []
     for before, token in pairwise((("root",), *shape)):
-        if token[0] in ("only", "nothing", "pick") or (token[0] == "flatten" and before[0] == "each"):
+        if token[0] == "only" or (token[0] == "flatten" and before[0] == "each"):
             continue  # it only selects among the current places
         way.append(str(token[1]) if token[0] == "field" else "*" if token[0] == "values" else _ITEM)
     return tuple(way)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import ALL_TYPES
+from reducer.errors import nearest
 from reducer.operations.dedupe import Repeats
 from reducer.operations.fields import Amount, Target
 from reducer.operations.op import Op
@@ -192,12 +193,6 @@ def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
     """
     alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
     return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the most similar word in `known`, or an empty text if none is similar."""
-    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
-    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
 
 
 def listed(names: Iterable[str]) -> str:
