@@ -16,7 +16,7 @@ from reducer.operations import operations
 from reducer.operations.op import Op
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
-from reducer.rules.definitions import read_conditions, read_vocabulary
+from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
@@ -87,6 +87,8 @@ def compile_rules(
     compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
     rules = [rule for rule in compiled if rule is not None]
+    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
+        lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems

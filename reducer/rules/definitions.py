@@ -90,6 +90,13 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
     return Vocabulary(known.custom, MappingProxyType(ignored))
 
 
+def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
+    """Warn about custom entity types that no rule uses."""
+    for name, key, _, report in definitions(files, "entities"):
+        if name not in {*used, *ALL_TYPES}:
+            report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
+
+
 def _keys(definition: Definition) -> EntityKeys | None:
     """Return the keys of a definition, or report their problems and return None."""
     name, key, node, report = definition

@@ -12,12 +12,15 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from reducer.operations.drop import Drop
+from reducer.operations.keep import Keep
 from reducer.paths import Chain, Shape, names_of, overlap
 from reducer.rules.model import Step, TextPaths, When
 
 Problem: TypeAlias = tuple[str, str, str]
 """Code, message and help."""
 
+_PARTIAL = frozenset({"filter", "index", "slice"})
 _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 """Actions that only select keys and items."""
 
@@ -78,8 +81,9 @@ def _shortened(step: Step) -> list[Chain]:
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     """Yield errors and probable mistakes of steps, at most one for each step."""
     shortened = [items for step in steps for items in _shortened(step)]
-    for step in steps:
-        problem = _moving_index(step, shortened) or _on_each_item(step)
+    for number, step in enumerate(steps):
+        after = (_after(before, step) for before in steps[:number])
+        problem = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
         if problem is not None:
             yield step, problem
 
@@ -100,6 +104,27 @@ def _on_each_item(step: Step) -> Problem | None:
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
+
+
+def _after(earlier: Step, step: Step) -> Problem | None:
+    """Find a step that works on what an earlier step removes, or that removes what it truncates."""
+    before, after = _along(earlier.path.shape), _along(step.path.shape)
+    if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
+        return None
+    name, below = (
+        f"step {earlier.number} (`{earlier.op.verb()}`)",
+        tuple(str(name) for name in after[len(before) :] if name != _ITEM),
+    )
+    if below and earlier.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
+        message = f"{name} already removes `{step.path.text}`"
+        if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
+            return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
+        targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
+        if any(below[: len(target.chain)] == target.chain for target in targets if not target.lists):
+            return "W040", message, "remove one of the two steps"
+    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
+        return "W041", f"{name} truncates texts in items that this step removes", ""
+    return None
 
 
 _Way: TypeAlias = tuple[str | int, ...]
