@@ -107,7 +107,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         example = "{ignore: [example.org]}" if name in ALL_TYPES else "{pattern: 'INC-\\d{6}'}"
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
-    keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
+    keys = validated(EntityKeys, plain(node), node, report)
     if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted
+from reducer.operations.fields import When
 from reducer.operations.keep import Keep
 from reducer.operations.op import LINES_OF, enumerated, named
-from reducer.rules.model import Rule, Ruleset, Step, When
+from reducer.rules.model import Rule, Ruleset, Step
 from reducer.rules.validation import listed
 
 _INTRODUCTION = (

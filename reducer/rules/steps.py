@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from reducer.operations.drop import Drop
+from reducer.operations.fields import When
 from reducer.operations.keep import Keep
 from reducer.paths import Chain, Shape, names_of, overlap
-from reducer.rules.model import Step, TextPaths, When
+from reducer.rules.model import Step, TextPaths
 
 Problem: TypeAlias = tuple[str, str, str]
 """Code, message and help."""
