@@ -40,11 +40,8 @@ class Example(NamedTuple):
     result: Any
 
 
-class Op(Model):
-    """An operation of the rule language: a frozen model whose fields are the keys of a step.
-
-    The verb is the name of the module; the field with this name holds the main argument.
-    """
+class StepKeys(Model):
+    """The keys that every step can have."""
 
     path: fields.Place | None = Field(
         None, description="The places, in JMESPath: `items[*].tags`. Default: the whole return."
@@ -54,6 +51,13 @@ class Op(Model):
         None, description="Entity types that survive this step, instead of those of the rule."
     )
     lines: Literal[True] | None = Field(None, description="`true`: a plain text is a list of its lines.")
+
+
+class Op(StepKeys):
+    """An operation of the rule language: a frozen model whose fields are the keys of a step.
+
+    The verb is the name of the module; the field with this name holds the main argument.
+    """
 
     accepts: ClassVar[frozenset[type]]
     """The types of the values that it works on (`dict`, `list`, `str`). It skips all others."""

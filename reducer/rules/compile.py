@@ -13,7 +13,7 @@ from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, nearest
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
-from reducer.operations.op import Op
+from reducer.operations.op import StepKeys
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
@@ -177,6 +177,9 @@ def _compile_step(
     actions = [key for key in data if key in operations()]
     if len(actions) != 1:
         _report_actions(report, node, actions)
+        validated(
+            StepKeys, {key: data[key] for key in data if key in StepKeys.model_fields}, node, report, context=vocabulary
+        )
         return None
     word = data.get("always_keep")
     if type(word) is str and word in conditions:
@@ -208,6 +211,6 @@ def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> No
     known = {key for op in operations().values() for key in op.model_fields}
     unknown = [key for key in data if key not in known]
     for key in unknown:
-        report_unknown(report, node, key, [*operations(), *Op.model_fields])
+        report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
     if not unknown and not node.incomplete:
         report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")

@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
-from reducer.operations.op import Example, Op, enumerated
+from reducer.operations.op import Example, Op, StepKeys, enumerated
 from reducer.rules.diagnostics import written
 from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile
 
@@ -75,7 +75,7 @@ def _step(actions: Mapping[str, Schema]) -> Schema:
             if key == action:
                 op = operations()[action]
                 described |= {"description": _summary(op), "markdownDescription": hover(op)}
-            elif key not in Op.model_fields:
+            elif key not in StepKeys.model_fields:
                 owners.setdefault(key, []).append(action)
             keys[key] = described if keys.get(key, described) == described else {"anyOf": [keys[key], described]}
     return {
