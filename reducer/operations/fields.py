@@ -241,7 +241,7 @@ MARK = Field(None, description="A marker counts the removed items; with an expre
 def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = types_for(str(name), known) or (nearest(str(name), known),)
+        near = types_for(str(name), known) or (nearest(str(name), known, 0.6),)
         meant = " and ".join(f"`{kind}`" for kind in near if kind)
         help = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
         raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
