@@ -12,8 +12,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.visitor import Options, TreeInterpreter
 
 from reducer.errors import shortened
-from reducer.paths.functions import FUNCTIONS
-from reducer.paths.parser import Node, parse, walk_nodes
+from reducer.paths.parser import FUNCTIONS, Node, parse, walk_nodes
 from reducer.paths.syntax import PathError, Token
 from reducer.values import PLAIN, Unreducible, plain, shown
 

@@ -1,16 +1,21 @@
-"""Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text."""
+"""Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text.
+
+Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
+from jmespath.functions import Functions, signature
 from jmespath.parser import Parser
 
 from reducer.errors import counted, nearest, shortened
-from reducer.paths.functions import FUNCTIONS, pattern_error
 from reducer.paths.syntax import (
     CLOSING,
     OPENING,
@@ -30,6 +35,8 @@ MAX_CHARS = 10_000
 
 MAX_NESTING = 100
 """The maximum depth of a syntax tree: evaluation needs two or three stack frames per level."""
+
+_MAX_PATTERN_CHARS = 1000
 
 
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
@@ -114,20 +121,54 @@ def _check_call(call: Node, token: Token) -> None:
         help = f"did you mean `{near}()`?" if near else f"the functions are {', '.join(sorted(known))}"
         help = "write `!(...)` to negate" if name == "not" else help
         raise token.problem("E059", f"unknown function `{shortened(name)}()`", help)
-    signature = known[name]["signature"]
-    least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
+    parameters = known[name]["signature"]
+    least, variadic = len(parameters), bool(parameters and parameters[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
         more = "at least " if variadic else ""
         raise token.problem("E060", f"`{name}()` takes {more}{counted(least, 'argument')}, not {len(given)}")
     for number, argument in enumerate(given, 1):
         what, help = "a value without `&`", "remove the `&`"
-        if takes_expression := "expref" in signature[min(number, least) - 1]["types"]:
+        if takes_expression := "expref" in parameters[min(number, least) - 1]["types"]:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
             what, help = "an expression with `&`", f"write `{example}`"
         if takes_expression != (argument["type"] == "expref"):
             raise token.problem("E060", f"argument {number} of `{name}()` must be {what}", help)
     if name == "matches":
-        pattern = given[1].get("value") if given[1]["type"] == "literal" else None
-        message, help = pattern_error(pattern)
-        if message:
-            raise token.problem("E095", message, help)
+        _check_pattern(given[1]["value"] if given[1]["type"] == "literal" else None, token)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    """Compile a pattern with google-re2, which takes linear time on any text. Raises `ImportError` and `re2.error`."""
+    re2 = import_module("re2")
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern.encode(), options)
+
+
+def _check_pattern(pattern: Any, token: Token) -> None:
+    """Raise an error if `matches` cannot use a pattern."""
+    if type(pattern) is not str or len(pattern) > _MAX_PATTERN_CHARS:
+        message = f"the pattern of `matches()` must be a text with at most {_MAX_PATTERN_CHARS:,} characters"
+        raise token.problem("E095", message, "write `matches(name, '^host-[0-9]+')`")
+    try:
+        _compiled(pattern)
+    except ImportError:
+        message, help = "`matches()` needs google-re2, which is not installed", "pip install 'reducer[patterns]'"
+        raise token.problem("E095", message, help) from None
+    except Exception as error:  # `re2.error`, or a lone surrogate
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
+        raise token.problem("E095", f"RE2 refuses this pattern: {reason}") from None
+
+
+class _Functions(Functions):
+    @signature({"types": ["string"]})
+    def _func_lower(self, text: str) -> str:
+        return text.lower()
+
+    @signature({"types": ["string"]}, {"types": ["string"]})
+    def _func_matches(self, text: str, pattern: str) -> bool:
+        return _compiled(pattern).search(text.encode("utf-8", "replace")) is not None
+
+
+FUNCTIONS = _Functions()
