@@ -59,7 +59,7 @@ def query(expression: Path | Expression, content: Any) -> Found:
     if isinstance(expression, Path):
         # `truncate` does not open texts at its place, so they are shown unchanged.
         op, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
-        step = Step(1, expression, op, when=None, preserves=frozenset(), location=nowhere)
+        step = Step(1, expression, op, preserves=frozenset(), location=nowhere)
         opening = text_paths((step,), None)
     else:
         opening = text_paths((), When.model_construct(where=expression))

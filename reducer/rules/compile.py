@@ -193,8 +193,8 @@ def _compile_step(
     preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
     if op.preserve is not None:
         preserves = vocabulary.expand(op.preserve)
-    path, at = op.path or compile_path("@"), Location(report.file, node.line, node.column)
-    return Step(number, path, op, op.when, preserves=preserves, location=at, lines=op.lines is True)
+    location = Location(report.file, node.line, node.column)
+    return Step(number, op.path or compile_path("@"), op, preserves=preserves, location=location)
 
 
 def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:

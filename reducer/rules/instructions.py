@@ -104,8 +104,8 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
-            place = f"{LINES_OF}{place}" if step.lines else place
-            gate = "" if step.when is None else f", if {_gate(step.when)}"
+            place = f"{LINES_OF}{place}" if step.op.lines else place
+            gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
             described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step
     return described
@@ -113,7 +113,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
 
 def _selects_items(before: Step, step: Step) -> bool:
     """Return whether the previous step selects the items whose keys this step selects."""
-    same = before.path.text == step.path.text and before.when == step.when
+    same = before.path.text == step.path.text and before.op.when == step.op.when
     return same and bool(before.op.shortens()) and not before.op.names()
 
 

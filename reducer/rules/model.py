@@ -161,11 +161,8 @@ class Step:
     number: int
     path: Path
     op: Op
-    when: When | None
     preserves: frozenset[str]
     location: Location
-    lines: bool = False
-    """A plain text at the path is a list of its lines."""
 
     @property
     def name(self) -> str:

@@ -41,7 +41,7 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
-        step.op.verb() in _STRUCTURAL and not (step.preserves or step.lines or (step.when and step.when.where))
+        step.op.verb() in _STRUCTURAL and not (step.preserves or step.op.lines or (step.op.when and step.op.when.where))
         for step in steps
     )
     return structural and not any(conflicts(steps))
@@ -101,7 +101,7 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if step.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
+    if step.op.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
@@ -116,7 +116,7 @@ def _after(earlier: Step, step: Step) -> Problem | None:
         f"step {earlier.number} (`{earlier.op.verb()}`)",
         tuple(str(name) for name in after[len(before) :] if name != _ITEM),
     )
-    if below and earlier.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
+    if below and earlier.op.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
         message = f"{name} already removes `{step.path.text}`"
         if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
@@ -161,7 +161,7 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
 
 
 def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
-    for when in (gate, *(step.when for step in steps)):
+    for when in (gate, *(step.op.when for step in steps)):
         if when is not None and when.where is not None:
             yield from when.where.reads
     for step in steps:
@@ -171,7 +171,7 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
         yield place
         if str not in op.accepts:
             yield (*place, _HERE)
-        if step.lines:
+        if step.op.lines:
             yield (*place, _LINES)
         if op.opens_texts:
             yield (*place, _ALL)
