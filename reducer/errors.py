@@ -1,8 +1,10 @@
-"""Exceptions, problems in rule files as data, and numbers in messages."""
+"""Exceptions, problems in rule files as data, and words of messages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 
@@ -69,6 +71,19 @@ class Diagnostic:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 file`, `2,000 files`."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def shortened(text: str) -> str:
+    """Shorten a text for a message to at most 60 characters of its first line."""
+    head = text.split("\n", 1)[0]
+    return head if len(head) <= 60 and head == text else head[:59] + "…"
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """Return the word in `known` that was probably meant, or an empty text: first one with exchanged letters."""
+    plain, names = word[:60].strip().lower().replace("-", "_").replace(" ", "_"), list(known)
+    exchanged = (name for name in names if sorted(name) == sorted(plain))
+    return next(exchanged, next(iter(get_close_matches(plain, names, 1, cutoff)), ""))
 
 
 class RuleError(ValueError):

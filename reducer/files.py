@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from errno import EFBIG, EINVAL, ENOENT
 from pathlib import Path
+
+from reducer.errors import nearest
 
 MAX_RULE_BYTES = 1_000_000
 """The maximum size of a rule file."""
@@ -60,8 +61,8 @@ def _builtin_folder(source: str) -> Path | None:
         return builtin_rules()
     if name in packs:
         return packs[name]
-    near = get_close_matches(name, packs, 1)
-    help = f"did you mean `{_BUILTIN}:{near[0]}`?" if near else f"the packs are {', '.join(packs)}"
+    near = nearest(name, packs)
+    help = f"did you mean `{_BUILTIN}:{near}`?" if near else f"the packs are {', '.join(packs)}"
     raise FileNotFoundError(ENOENT, f"no such pack; {help}", source)
 
 

@@ -105,7 +105,7 @@ def _advice(conflict: Conflict) -> str:
 
 def _contents(rule: Rule) -> Iterator[Any]:
     tree: _Tree = {}
-    expressions = [when.where for when in (rule.when, *(step.when for step in rule.steps)) if when is not None]
+    expressions = [when.where for when in (rule.when, *(step.op.when for step in rule.steps)) if when is not None]
     amounts = {1}
     for step in rule.steps:
         _add_step(tree, step)

@@ -12,8 +12,6 @@ from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
-from reducer.paths.parser import parse
-from reducer.paths.places import check_tokens
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
@@ -47,13 +45,11 @@ class Found(NamedTuple):
 
 
 def compile_query(text: str) -> Path | Expression:
-    """Compile a path, or an expression if the text makes a new value. Raises `PathError`."""
-    _, tokens = parse(text)
+    """Compile a path, or an expression if the text does not name places. Raises `PathError`."""
     try:
-        check_tokens(tokens)
+        return compile_path(text)
     except PathError:
         return compile_expression(text)
-    return compile_path(text)
 
 
 def query(expression: Path | Expression, content: Any) -> Found:
@@ -61,7 +57,7 @@ def query(expression: Path | Expression, content: Any) -> Found:
     if isinstance(expression, Path):
         # `truncate` does not open texts at its place, so they are shown unchanged.
         op, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
-        step = Step(1, expression, op, when=None, preserves=frozenset(), location=nowhere)
+        step = Step(1, expression, op, preserves=frozenset(), location=nowhere)
         opening = text_paths((step,), None)
     else:
         opening = text_paths((), When.model_construct(where=expression))

@@ -205,8 +205,8 @@ def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     earlier = rule.steps[: step.number - 1]
     for expression, shape in expressions_of(step):
         yield from _of_condition(expression, shape, earlier, runs)
-    if step.when is not None and step.when.where is not None:
-        yield from _of_condition(step.when.where, (), (), runs)
+    if step.op.when is not None and step.op.when.where is not None:
+        yield from _of_condition(step.op.when.where, (), (), runs)
     at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
     is_optional = any(_follow(at(len(earlier)), chain)[1] == len(chain) for chain in names)
     others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()

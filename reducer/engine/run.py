@@ -266,7 +266,7 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
-    ran = step.when is None or _holds(step.when, arrived, work.top)
+    ran = step.op.when is None or _holds(step.op.when, arrived, work.top)
     work.step, edits = step.number, work.edits
     places = work.apply(step) if ran else 0
     return StepRun(step, step.number, ran, places, changed=work.edits > edits)

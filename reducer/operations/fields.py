@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -26,6 +25,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
+from reducer.errors import nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
@@ -33,10 +33,27 @@ ENTITY = "entity-type"
 """The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
 
 
-class Amount(BaseModel):
-    """The numbers of items or characters to keep at the start and at the end."""
+class Model(BaseModel):
+    """A mapping in a rule file, which allows no unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
+
+
+class NonEmpty(Model):
+    """A mapping in a rule file with at least one key; `expected` is part of the error message."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    expected: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _has_keys(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("E023", "expected {keys}", {"keys": self.expected})
+        return self
+
+
+class Amount(Model):
+    """The numbers of items or characters to keep at the start and at the end."""
 
     head: int = Field(0, ge=0, description="Keep this many at the start.")
     tail: int = Field(0, ge=0, description="Keep this many at the end.")
@@ -87,6 +104,15 @@ Condition = Annotated[Expression, _compiled(compile_expression)]
 """A JMESPath expression that is evaluated on an item."""
 Place = Annotated[Path, _compiled(compile_path)]
 """A JMESPath expression that names places."""
+
+
+class When(NonEmpty):
+    """A gate, evaluated on the original return: it has at least `min_chars` characters, and `where` holds."""
+
+    expected = "`min_chars` or `where`"
+
+    min_chars: int | None = Field(None, ge=1, description="The return has at least this many characters.")
+    where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
 
 
 def _listed(value: Any) -> Any:
@@ -215,9 +241,9 @@ MARK = Field(None, description="A marker counts the removed items; with an expre
 def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = types_for(str(name), known) or tuple(get_close_matches(str(name), known, 1))
-        meant = " and ".join(f"`{kind}`" for kind in near)
-        help = f"did you mean {meant}?" if near else f"expected one of {', '.join(known)}"
+        near = types_for(str(name), known) or (nearest(str(name), known, 0.6),)
+        meant = " and ".join(f"`{kind}`" for kind in near if kind)
+        help = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
         raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
     return name
 

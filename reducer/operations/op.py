@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from reducer.operations import fields
+from reducer.operations.fields import Model, Preserved, When
 from reducer.paths import Chain
 
 if TYPE_CHECKING:
@@ -38,13 +40,24 @@ class Example(NamedTuple):
     result: Any
 
 
-class Op(BaseModel):
+class StepKeys(Model):
+    """The keys that every step can have."""
+
+    path: fields.Place | None = Field(
+        None, description="The places, in JMESPath: `items[*].tags`. Default: the whole return."
+    )
+    when: When | None = Field(None, description="The step runs only if this holds for the original return.")
+    preserve: Preserved | None = Field(
+        None, description="Entity types that survive this step, instead of those of the rule."
+    )
+    lines: Literal[True] | None = Field(None, description="`true`: a plain text is a list of its lines.")
+
+
+class Op(StepKeys):
     """An operation of the rule language: a frozen model whose fields are the keys of a step.
 
     The verb is the name of the module; the field with this name holds the main argument.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
     accepts: ClassVar[frozenset[type]]
     """The types of the values that it works on (`dict`, `list`, `str`). It skips all others."""

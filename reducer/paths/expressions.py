@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, cast
 
 from jmespath.visitor import Options, TreeInterpreter
 
-from reducer.paths.functions import FUNCTIONS
-from reducer.paths.parser import Node, parse, walk_nodes
-from reducer.paths.syntax import PathError, Token, shortened
+from reducer.errors import shortened
+from reducer.paths.parser import FUNCTIONS, Node, parse, walk_nodes
+from reducer.paths.syntax import PathError, Token
 from reducer.values import PLAIN, Unreducible, plain, shown
 
 Evaluate: TypeAlias = Callable[[Any], Any]
@@ -65,23 +65,15 @@ class Expression:
 
 
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about misread operators."""
+    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about `|` for or."""
     warnings = []
-    for before, token, after, last in zip_longest(tokens, tokens[1:], tokens[2:], tokens[3:]):
+    for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
         if token is None:
             continue
         if token.type == "pipe" and before.type == "literal":
             warnings.append(token.problem("W013", "`|` passes a value on; it does not mean or", "write `||`"))
-        if before.type == "not" and last is not None and after.type in COMPARATORS:
-            message = f"`!` applies to `{shortened(token.text)}` alone, so this compares true or false"
-            better = f"{token.text} != {last.text}" if after.type == "eq" else "the comparison in parentheses: !(…)"
-            warnings.append(before.problem("W014", message, f"write {better}"))
-        if before.type in _ORDERS and token.type == "literal" and _is_number(token.value):
-            message = f"{token.text} is a text, and a number is never greater or less than a text"
-            warnings.append(token.problem("W015", message, f"write {before.text} {token.value} for the number"))
-        if before.type not in COMPARATORS:
-            continue
-        if after is not None and after.type in ("dot", "lbracket", "filter", "flatten"):
+        is_path = after is not None and after.type in ("dot", "lbracket", "filter", "flatten")
+        if before.type not in COMPARATORS or is_path:
             continue
         if token.type == "quoted_identifier":
             name = shortened(token.value)
@@ -109,10 +101,6 @@ def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Exp
     name = tree["value"] if tree["type"] == "field" else None
     reads = _reads(tree)
     return Expression(text, reads, name, warnings, _evaluate=_evaluator(tree, reads))
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is str and value.replace(".", "", 1).isdecimal()
 
 
 def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:

@@ -1,24 +1,27 @@
-"""Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text."""
+"""Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text.
+
+Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`.
+"""
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
+from jmespath.functions import Functions, signature
 from jmespath.parser import Parser
 
-from reducer.errors import counted
-from reducer.paths.functions import FUNCTIONS, pattern_error
+from reducer.errors import counted, nearest, shortened
 from reducer.paths.syntax import (
     CLOSING,
     OPENING,
     PathError,
     Token,
     is_call,
-    shortened,
     standard,
     syntax_error,
     tokenize,
@@ -33,12 +36,14 @@ MAX_CHARS = 10_000
 MAX_NESTING = 100
 """The maximum depth of a syntax tree: evaluation needs two or three stack frames per level."""
 
+_MAX_PATTERN_CHARS = 1000
+
 
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     """Parse a JMESPath expression into jmespath's tree and its tokens without the final `eof`.
 
-    Chains of `||` and `&&` are balanced. Also checks function calls (name, arguments, `&`), which jmespath checks only
-    during evaluation. Raises only `PathError`.
+    Also checks function calls (name, arguments, `&`), which jmespath checks only during evaluation. Raises only
+    `PathError`.
     """
     if len(text) > MAX_CHARS:
         raise PathError("E063", f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
@@ -49,11 +54,12 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
             tokens = tokenize(text)
             if _brackets(tokens) > MAX_NESTING:  # do not depend on the caller's recursion limit
                 raise RecursionError
-            tree = _balanced(cast(Node, Parser().parse(standard(tokens)).parsed))
+            tree = cast(Node, Parser().parse(standard(tokens)).parsed)
             if _nesting(tree) > MAX_NESTING:
                 raise RecursionError
         except RecursionError:
-            raise PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels") from None
+            message = f"the expression is nested deeper than {MAX_NESTING} levels"
+            raise PathError("E063", message, help="for many values write `contains(['a', 'b'], key)`") from None
         except Exception as error:  # also ValueError of int()
             raise syntax_error(text, error) from None
     _check_calls(tree, tokens)
@@ -89,21 +95,6 @@ def walk_nodes(tree: Node) -> Iterator[Node]:
         yield from walk_nodes(child)
 
 
-def _balanced(node: Node) -> Node:
-    """Balance chains of `||` and `&&`, so that no function recurses once per operand."""
-    if node["type"] not in ("or_expression", "and_expression"):
-        below = [_balanced(child) if isinstance(child, dict) else child for child in node["children"]]
-        return {**node, "children": below}
-    level: list[Node] = node["children"]
-    while level[0]["type"] == node["type"]:
-        level = [*level[0]["children"], *level[1:]]
-    level = [_balanced(operand) for operand in level]
-    while len(level) > 1:
-        pairs = [{"type": node["type"], "children": level[i : i + 2]} for i in range(0, len(level) - 1, 2)]
-        level = pairs + level[len(level) - len(level) % 2 :]
-    return level[0]
-
-
 def _nesting(tree: Node) -> int:
     return 1 + max(map(_nesting, _children(tree)), default=0)
 
@@ -122,34 +113,62 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
         raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", help)
 
 
-_OPERATORS = {"not": "write `!(...)` to negate", "and": "write `a && b`", "or": "write `a || b`"}
-
-
 def _check_call(call: Node, token: Token) -> None:
     name, given = call["value"], call["children"]
     known: dict[str, Any] = FUNCTIONS.FUNCTION_TABLE
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1, 0.6)
-        guess = f"did you mean `{near[0]}()`?" if near else f"the functions are {', '.join(sorted(known))}"
-        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _OPERATORS.get(name, guess))
-    signature = known[name]["signature"]
-    least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
+        near = nearest(name, known)
+        help = f"did you mean `{near}()`?" if near else f"the functions are {', '.join(sorted(known))}"
+        help = "write `!(...)` to negate" if name == "not" else help
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", help)
+    parameters = known[name]["signature"]
+    least, variadic = len(parameters), bool(parameters and parameters[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
         more = "at least " if variadic else ""
         raise token.problem("E060", f"`{name}()` takes {more}{counted(least, 'argument')}, not {len(given)}")
     for number, argument in enumerate(given, 1):
-        takes_expression = "expref" in signature[min(number, least) - 1]["types"]
-        is_expression = argument["type"] == "expref"
-        if is_expression and not takes_expression:
-            raise token.problem(
-                "E060", f"argument {number} of `{name}()` must be a value without `&`", "remove the `&`"
-            )
-        if takes_expression and not is_expression:
-            message = f"argument {number} of `{name}()` must be an expression with `&`"
+        what, help = "a value without `&`", "remove the `&`"
+        if takes_expression := "expref" in parameters[min(number, least) - 1]["types"]:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
-            raise token.problem("E060", message, f"write `{example}`")
+            what, help = "an expression with `&`", f"write `{example}`"
+        if takes_expression != (argument["type"] == "expref"):
+            raise token.problem("E060", f"argument {number} of `{name}()` must be {what}", help)
     if name == "matches":
-        pattern = given[1].get("value") if given[1]["type"] == "literal" else None
-        message, help = pattern_error(pattern)
-        if message:
-            raise token.problem("E095", message, help)
+        _check_pattern(given[1]["value"] if given[1]["type"] == "literal" else None, token)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    """Compile a pattern with google-re2, which takes linear time on any text. Raises `ImportError` and `re2.error`."""
+    re2 = import_module("re2")
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern.encode(), options)
+
+
+def _check_pattern(pattern: Any, token: Token) -> None:
+    """Raise an error if `matches` cannot use a pattern."""
+    if type(pattern) is not str or len(pattern) > _MAX_PATTERN_CHARS:
+        message = f"the pattern of `matches()` must be a text with at most {_MAX_PATTERN_CHARS:,} characters"
+        raise token.problem("E095", message, "write `matches(name, '^host-[0-9]+')`")
+    try:
+        _compiled(pattern)
+    except ImportError:
+        message, help = "`matches()` needs google-re2, which is not installed", "pip install 'reducer[patterns]'"
+        raise token.problem("E095", message, help) from None
+    except Exception as error:  # `re2.error`, or a lone surrogate
+        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
+        raise token.problem("E095", f"RE2 refuses this pattern: {reason}") from None
+
+
+class _Functions(Functions):
+    @signature({"types": ["string"]})
+    def _func_lower(self, text: str) -> str:
+        return text.lower()
+
+    @signature({"types": ["string"]}, {"types": ["string"]})
+    def _func_matches(self, text: str, pattern: str) -> bool:
+        return _compiled(pattern).search(text.encode("utf-8", "replace")) is not None
+
+
+FUNCTIONS = _Functions()

@@ -10,8 +10,6 @@ place.
 - `("filter", expression)`: the items of a list for which the expression holds
 - `("only", expression)`: the place itself if the expression holds (a filter after a pipe)
 - `("index", i)`, `("slice", start, stop, step)`: items of a list by position, counting nulls
-- `("pick", i)`, `("pick", start, stop, step)`: some of the current places by position (after a pipe)
-- `("nothing",)`: no place
 """
 
 from __future__ import annotations
@@ -21,9 +19,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
+from reducer.errors import shortened
 from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
 from reducer.paths.parser import MAX_NESTING, Node, parse
-from reducer.paths.syntax import PathError, Token, filters, is_call, shortened, still_open
+from reducer.paths.syntax import PathError, Token, filters, is_call, still_open
 from reducer.values import PLAIN, is_media, shown
 
 Step: TypeAlias = tuple[Any, ...]
@@ -74,16 +73,11 @@ def _next(step: Step, places: list[P]) -> Iterable[P | None]:
         return [item for item in present if arguments[0].holds(item.json)]
     if kind == "only":
         return [place for place in places if arguments[0].holds(place.json)]
-    if kind in ("index", "slice"):
-        return [item for place in places for item in _selected(place.items() or (), arguments)]
-    return _selected(places, arguments) if kind == "pick" else ()
-
-
-def _selected(items: Sequence[P | None], arguments: Sequence[Any]) -> Sequence[P | None]:
-    if len(arguments) > 1:
-        return items[slice(*arguments)]
+    lists = [place.items() or () for place in places]
+    if kind == "slice":
+        return [item for items in lists for item in items[slice(*arguments)]]
     (index,) = arguments
-    return [items[index]] if -len(items) <= index < len(items) else ()
+    return [items[index] for items in lists if -len(items) <= index < len(items)]
 
 
 def names_of(shape: Shape) -> Chain:
@@ -158,13 +152,16 @@ class Path:
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, even for valid expressions that create a value instead of naming places."""
     tree, tokens = parse(text)
-    check_tokens(tokens)
-    tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
-    compiler = _Compiler(tokens, tests, [], width=len(text))
-    shape, _ = compiler.follow(tree, 0, False)
-    if len(shape) > MAX_NESTING:
-        raise PathError("E063", f"the path has more than {MAX_NESTING} steps", width=len(text))
-    return Path(text, shape, (*compared_keys(tokens), *compiler.lost))
+    _check_tokens(tokens)
+    conditions = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
+    try:
+        shape, _ = _follow(tree, 0, conditions)
+        if len(shape) > MAX_NESTING:
+            raise PathError("E063", f"the path has more than {MAX_NESTING} steps")
+    except PathError as error:  # the tree has no columns
+        error.width = len(text)
+        raise
+    return Path(text, shape, compared_keys(tokens))
 
 
 _NEW = {
@@ -180,7 +177,7 @@ _NEW = {
 }
 
 
-def check_tokens(tokens: tuple[Token, ...]) -> None:
+def _check_tokens(tokens: tuple[Token, ...]) -> None:
     """Raise an error for the first token outside filters that creates a value instead of naming a place."""
     inside = {position for start, end in filters(tokens) for position in range(start, end)}
     for position, token in enumerate(tokens):
@@ -199,73 +196,46 @@ def check_tokens(tokens: tuple[Token, ...]) -> None:
             raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiler:
-    """Translates the tree of a path into steps.
+def _follow(node: Node, lists: int, conditions: Iterator[str]) -> tuple[Shape, int]:
+    """Return the steps of a node and the number of projected lists around its places.
 
-    `tests` yields the conditions of filters in order. `lost` collects warnings about keys that find nothing. `width` is
-    the width of errors that have no token.
+    A projection creates a list that does not exist in the data. `lists` counts these lists before the node.
+    `conditions` yields the texts of filters. Raises `PathError`.
     """
+    kind, below = node["type"], node["children"]
+    if kind in ("current", "identity"):
+        return (), lists
+    if kind in ("subexpression", "index_expression", "pipe"):
+        steps: Shape = ()
+        for child in below:
+            more, lists = _follow(child, lists, conditions)
+            steps += more
+        return steps, lists
+    if kind in ("field", "index", "slice"):
+        _check_lists(lists, 0)
+        return ((kind, *(below if kind == "slice" else [node["value"]])),), int(kind == "slice")
+    # `_check_tokens` refuses everything else.
+    shape, lists = _follow(below[0], lists, conditions)
+    if kind == "flatten":
+        return (*shape, *(("each",), ("flatten",))[lists:]), max(lists - 1, 1)
+    if kind == "value_projection":
+        _check_lists(lists, 0)
+        shape += (("values",),)
+    elif kind == "filter_projection":
+        _check_lists(lists, 1)
+        shape += (("only" if lists else "filter", expression_of(next(conditions), below[2], ())),)
+    elif not lists:
+        shape += (("each",),)
+    lists = max(lists, 1)
+    right, inner = _follow(below[1], lists - 1, conditions)
+    return shape + right, 1 + inner
 
-    tokens: tuple[Token, ...]
-    tests: Iterator[str]
-    lost: list[PathError]
-    width: int
 
-    def follow(self, node: Node, lists: int, inside: bool) -> tuple[Shape, int]:
-        """Return the steps of a node and the number of projected lists around its places.
-
-        A projection creates a list that does not exist in the data. `lists` counts these lists before the node, and
-        `inside` is true if the node is applied to each of their items.
-        """
-        kind, below = node["type"], node["children"]
-        if kind in ("current", "identity"):
-            return (), lists
-        if kind in ("subexpression", "index_expression", "pipe"):
-            shape: Shape = ()
-            for child in below:
-                more, lists = self.follow(child, lists, inside)
-                shape += more
-            return shape, lists
-        if kind == "field":
-            return (*self._reachable(node, lists), ("field", node["value"])), 0
-        if kind in ("index", "slice"):
-            if lists and (inside or lists > 1):
-                raise self._list_of_lists()
-            numbers = below if kind == "slice" else [node["value"]]
-            return (("pick" if lists else kind, *numbers),), max(lists, 1) if kind == "slice" else 0
-        # `check_tokens` refuses everything else.
-        return self._projection(node, *self.follow(below[0], lists, inside))
-
-    def _projection(self, node: Node, shape: Shape, lists: int) -> tuple[Shape, int]:
-        kind, below = node["type"], node["children"]
-        if kind == "flatten":
-            return (*shape, *(("each",), ("flatten",))[lists:]), max(lists - 1, 1)
-        if kind == "value_projection":
-            shape, lists = (*shape, *self._reachable(node, lists), ("values",)), 1
-        elif kind == "filter_projection":
-            if lists > 1:
-                raise self._list_of_lists()
-            shape = (*shape, ("only" if lists else "filter", expression_of(next(self.tests), below[2], ())))
-        elif not lists:
-            shape = (*shape, ("each",))
-        lists = max(lists, 1)
-        right, more = self.follow(below[1], lists - 1, True)
-        return shape + right, 1 + more
-
-    def _reachable(self, node: Node, lists: int) -> Shape:
-        """Return the step `nothing` and add a warning if a key is looked up in a projected list."""
-        if not lists:
-            return ()
-        # The tree has no columns. The last token with this value is the right one, except in unusual repetitions.
-        token = [token for token in self.tokens if token.value == node.get("value", "*")][-1]
-        message = f"`{token.text}` finds nothing: the expression before it returns a list"
-        self.lost.append(token.problem("W011", message, f"write `[*].{token.text}` after the pipe"))
-        return (("nothing",),)
-
-    def _list_of_lists(self) -> PathError:
-        message = "the path selects from a list of lists that does not exist in the data"
-        return PathError("E065", message, width=self.width, help="flatten it first with `[]`")
+def _check_lists(lists: int, most: int) -> None:
+    """Raise an error if a step would select from a list that a projection creates, or from a list of such lists."""
+    if lists > most:
+        message = "the path selects from a list that its first part creates, and that does not exist in the data"
+        raise PathError("E065", message, help="write `[*]` after the pipe or parenthesis, for each item")
 
 
 def split_filter(text: str) -> tuple[str, str, str] | None:

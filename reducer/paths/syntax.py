@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
 from jmespath.lexer import Lexer
 
+from reducer.errors import shortened
+
 OPENING = {"lbracket": "]", "filter": "]", "lbrace": "}", "lparen": ")"}
 """The types of opening brackets with their closing brackets."""
 CLOSING = frozenset({"rbracket", "rbrace", "rparen"})
@@ -75,11 +77,6 @@ def standard(tokens: tuple[Token, ...]) -> str:
     return " ".join(
         f"`{token.text}`" if number else token.text for token, number in zip(tokens, is_number, strict=True)
     )
-
-
-def shortened(text: str) -> str:
-    """Shorten a text for a message."""
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def is_call(tokens: tuple[Token, ...], position: int) -> bool:

@@ -4,9 +4,10 @@
 `compile_rules(texts)` takes texts and returns a `Ruleset` and the problems as data.
 """
 
+from reducer.operations.fields import When
 from reducer.rules.compile import check_rules, compile_rules, read_rules
 from reducer.rules.instructions import descriptions, instructions
-from reducer.rules.model import Expect, Rule, Ruleset, Step, Test, When
+from reducer.rules.model import Expect, Rule, Ruleset, Step, Test
 
 __all__ = [
     "Expect",

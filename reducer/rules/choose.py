@@ -16,8 +16,6 @@ from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
 MAX_STARS = 8
-_MAX_COMPARED = 100
-"""The maximum number of globs that are compared with each other: each pair takes a few microseconds."""
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 _NO_NAME = re.compile(r"^\^|\$$|[,|()\\]|\.\+")
@@ -62,29 +60,22 @@ def _fits(name: str, tool: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _rank(name: str) -> tuple[bool, int, int, str]:
-    """Rank names before globs, and globs by their number of literal characters, their literal head and their text."""
-    literal = _CLASS.sub("", name).replace("*", "").replace("?", "")
-    return is_glob(name), -len(literal), -len(_WILD.split(name)[0]), name
+def _rank(name: str) -> tuple[bool, int, int, int, int, str]:
+    """Rank names before globs, and globs by their number of literal characters.
 
-
-def shadows(first: str, second: str) -> bool:
-    """Return whether the first glob takes precedence and matches every name that the second one matches.
-
-    Globs with a character class never shadow others.
+    Among equal globs, the one that matches fewer names comes first, so every glob can be used: `a??`, `a?*`, `a*`.
     """
-    if "[" in first or "[" in second or _rank(first) >= _rank(second):
-        return False
-    return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
+    wild = _CLASS.sub("?", name)
+    literal = wild.replace("*", "").replace("?", "")
+    return is_glob(name), -len(literal), -wild.count("?"), wild.count("*"), -len(_WILD.split(name)[0]), name
 
 
 def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ...]:
-    """Report tool names and globs that are too long, dead, shadowed, or used twice in one source.
+    """Report tool names and globs that are too long, dead, or used twice in one source.
 
     Return those that a later source uses again: its rule replaces the earlier one.
     """
     first: dict[str, Location] = {}
-    globs: dict[str, Location] = {}
     sources: dict[str, int] = {}
     replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
@@ -98,24 +89,12 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
                 report.add(item, "E082", f"the tool name has {size}")
             elif _NO_NAME.search(name):
                 report.add(item, "E083", f"`{name}` is not a tool name or a glob", tool_names(name))
+            elif "[" in _CLASS.sub("", name):
+                report.add(item, "E081", f"the glob `{name}` cannot match any name")
             elif sources.get(name) == report.source:
                 report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
             else:
                 if name in first:
                     replaced.setdefault((report.file, first[name].file), []).append(name)
                 first[name], sources[name] = Location(report.file, item.line, item.column), report.source
-                if is_glob(name):
-                    _check_glob(item, name, globs, report)
-                    globs[name] = first[name]
     return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
-
-
-def _check_glob(node: ScalarNode, glob: str, globs: dict[str, Location], report: Report) -> None:
-    """Report a glob that is dead, that shadows one of the other `globs`, or that is shadowed by one of them."""
-    if "[" in _CLASS.sub("", glob):
-        report.add(node, "E081", f"the glob `{glob}` cannot match any name")
-    for other, at in globs.items() if len(globs) < _MAX_COMPARED else ():
-        if shadows(other, glob):
-            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {at} takes precedence")
-        elif shadows(glob, other):
-            report.add(node, "W021", f"the glob `{other}` at {at} is never used: `{glob}` takes precedence")

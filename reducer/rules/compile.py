@@ -10,18 +10,18 @@ from types import MappingProxyType
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
-from reducer.errors import Diagnostic, Location, RuleError
+from reducer.errors import Diagnostic, Location, RuleError, nearest
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
-from reducer.operations.op import Op
+from reducer.operations.op import StepKeys
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
-from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, StepKeys
+from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
-from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
+from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
 from reducer.values import escaped
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
@@ -113,7 +113,7 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
-    checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
+    checked = validated(RuleFile, data, tree, report, context=vocabulary)
     steps_data = data["steps"] if type(data.get("steps")) is list else []
     if len(steps_data) > MAX_STEPS:
         message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
@@ -174,27 +174,27 @@ def _compile_step(
         report.add(node, "E020", message, help)
         return None
     data = plain(node)
-    common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
-    keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
     actions = [key for key in data if key in operations()]
     if len(actions) != 1:
         _report_actions(report, node, actions)
+        validated(
+            StepKeys, {key: data[key] for key in data if key in StepKeys.model_fields}, node, report, context=vocabulary
+        )
         return None
-    own = {key: value for key, value in data.items() if key not in StepKeys.model_fields}
     word = data.get("always_keep")
     if type(word) is str and word in conditions:
-        own["always_keep"] = conditions[word]
+        data["always_keep"] = conditions[word]
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
         message = f"`{word}` is not a condition, so it is used as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
-    op: Op | None = validated(operations()[actions[0]], own, node, report, context=vocabulary)
-    if keys is None or op is None:
+    op = validated(operations()[actions[0]], data, node, report, context=vocabulary)
+    if op is None:
         return None
     preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
-    if keys.preserve is not None:
-        preserves = vocabulary.expand(keys.preserve)
-    path, at = keys.path or compile_path("@"), Location(report.file, node.line, node.column)
-    return Step(number, path, op, keys.when, preserves=preserves, location=at, lines=keys.lines is True)
+    if op.preserve is not None:
+        preserves = vocabulary.expand(op.preserve)
+    location = Location(report.file, node.line, node.column)
+    return Step(number, op.path or compile_path("@"), op, preserves=preserves, location=location)
 
 
 def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:
@@ -208,7 +208,7 @@ def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> No
         report.add(second, "E014", f"this step already has the action `{actions[0]}`", help)
         return
     # Do not report the keys that belong to a misspelt action.
-    known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}
+    known = {key for op in operations().values() for key in op.model_fields}
     unknown = [key for key in data if key not in known]
     for key in unknown:
         report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])

@@ -19,12 +19,12 @@ from reducer.entities.custom import (
 )
 from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
 from reducer.entities.vocabulary import Vocabulary, ignore_key
-from reducer.errors import Location
+from reducer.errors import Location, nearest
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys
 from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
-from reducer.rules.validation import listed, nearest, validated
+from reducer.rules.validation import listed, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -107,7 +107,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         example = "{ignore: [example.org]}" if name in ALL_TYPES else "{pattern: 'INC-\\d{6}'}"
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
-    keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
+    keys = validated(EntityKeys, plain(node), node, report)
     if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]

@@ -83,17 +83,13 @@ class Report:
         )
 
     def in_order(self) -> list[Diagnostic]:
-        """Return the first diagnostic at each position, ordered by line: later ones are consequences of the first."""
-        first: dict[Location, Diagnostic] = {}
+        """Return the diagnostics ordered by position; the first error at a position causes the others there."""
+        causes: dict[Location, Diagnostic] = {}
         for problem in self.problems:
-            first.setdefault(problem.location, problem)
-        return sorted(first.values(), key=lambda problem: problem.location)
-
-
-def shortened(text: str) -> str:
-    """Shorten a text for a message to at most 60 characters of its first line."""
-    head = text.split("\n", 1)[0]
-    return head if len(head) <= 60 and head == text else head[:59] + "…"
+            if problem.severity == "error":
+                causes.setdefault(problem.location, problem)
+        shown = (problem for problem in self.problems if causes.get(problem.location, problem) is problem)
+        return sorted(shown, key=lambda problem: problem.location)
 
 
 def quoted(text: str) -> str:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted
+from reducer.operations.fields import When
 from reducer.operations.keep import Keep
 from reducer.operations.op import LINES_OF, enumerated, named
-from reducer.rules.model import Rule, Ruleset, Step, When
+from reducer.rules.model import Rule, Ruleset, Step
 from reducer.rules.validation import listed
 
 _INTRODUCTION = (
@@ -103,8 +104,8 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
-            place = f"{LINES_OF}{place}" if step.lines else place
-            gate = "" if step.when is None else f", if {_gate(step.when)}"
+            place = f"{LINES_OF}{place}" if step.op.lines else place
+            gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
             described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step
     return described
@@ -112,7 +113,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
 
 def _selects_items(before: Step, step: Step) -> bool:
     """Return whether the previous step selects the items whose keys this step selects."""
-    same = before.path.text == step.path.text and before.when == step.when
+    same = before.path.text == step.path.text and before.op.when == step.op.when
     return same and bool(before.op.shortens()) and not before.op.names()
 
 

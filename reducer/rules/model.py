@@ -6,44 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
-from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Names, Place, Preserved
+from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
 from reducer.paths import Path
-
-
-class Model(BaseModel):
-    """A mapping in a rule file, which allows no unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
-
-
-class NonEmpty(Model):
-    """A mapping in a rule file with at least one key; `expected` is part of the error message."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
-    expected: ClassVar[str]
-
-    @model_validator(mode="after")
-    def _has_keys(self) -> Self:
-        if not self.model_fields_set:
-            raise PydanticCustomError("E023", "expected {keys}", {"keys": self.expected})
-        return self
-
-
-class When(NonEmpty):
-    """A gate, evaluated on the original return: it has at least `min_chars` characters, and `where` holds."""
-
-    expected = "`min_chars` or `where`"
-
-    min_chars: int | None = Field(None, ge=1, description="The return has at least this many characters.")
-    where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
 
 
 def _file_name(value: Any) -> Any:
@@ -133,17 +105,6 @@ class Test(Model):
     expect: Expect = Field(description="What the test expects of the result.")
 
 
-class StepKeys(Model):
-    """The keys that every step can have in addition to those of its operation."""
-
-    path: Place | None = Field(None, description="The places, in JMESPath: `items[*].tags`. Default: the whole return.")
-    when: When | None = Field(None, description="The step runs only if this holds for the original return.")
-    preserve: Preserved | None = Field(
-        None, description="Entity types that survive this step, instead of those of the rule."
-    )
-    lines: Literal[True] | None = Field(None, description="`true`: a plain text is a list of its lines.")
-
-
 class EntityKeys(Model):
     """The definition of one entity type in a rule file."""
 
@@ -200,11 +161,8 @@ class Step:
     number: int
     path: Path
     op: Op
-    when: When | None
     preserves: frozenset[str]
     location: Location
-    lines: bool = False
-    """A plain text at the path is a list of its lines."""
 
     @property
     def name(self) -> str:

@@ -16,8 +16,8 @@ from yaml import events as e
 from yaml.error import MarkedYAMLError
 from yaml.resolver import Resolver
 
-from reducer.errors import Edit
-from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted, shortened
+from reducer.errors import Edit, shortened
+from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted
 from reducer.rules.syntax import explain, unquoted
 
 MAX_CHARS = 250_000

@@ -13,9 +13,9 @@ from pydantic_core import core_schema
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
-from reducer.operations.op import Example, Op, enumerated
+from reducer.operations.op import Example, Op, StepKeys, enumerated
 from reducer.rules.diagnostics import written
-from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys
+from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile
 
 Schema = dict[str, Any]
 
@@ -35,12 +35,12 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     Editors suggest `tools` and `conditions`. `entities` are the custom entity types, which are valid in addition to the
     built-in types.
     """
-    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *operations().values())
+    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys, *operations().values())
     _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
     definitions: dict[str, Schema] = whole["$defs"]
     rule = definitions.pop("RuleFile")
     actions = {action: definitions.pop(op.__name__) for action, op in operations().items()}
-    step = _step(definitions.pop("StepKeys"), actions)
+    step = _step(actions)
     keys = rule["properties"]
     keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
@@ -66,16 +66,16 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     return schema
 
 
-def _step(common: Schema, actions: Mapping[str, Schema]) -> Schema:
+def _step(actions: Mapping[str, Schema]) -> Schema:
     """Return the schema of a step, which requires exactly one action."""
-    keys: dict[str, Schema] = dict(common["properties"])
+    keys: dict[str, Schema] = {}
     owners: dict[str, list[str]] = {}
     for action, schema in actions.items():
         for key, described in schema["properties"].items():
             if key == action:
                 op = operations()[action]
                 described |= {"description": _summary(op), "markdownDescription": hover(op)}
-            else:
+            elif key not in StepKeys.model_fields:
                 owners.setdefault(key, []).append(action)
             keys[key] = described if keys.get(key, described) == described else {"anyOf": [keys[key], described]}
     return {

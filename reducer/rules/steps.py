@@ -13,16 +13,17 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from reducer.operations.drop import Drop
+from reducer.operations.fields import When
 from reducer.operations.keep import Keep
 from reducer.paths import Chain, Shape, names_of, overlap
-from reducer.rules.model import Step, TextPaths, When
+from reducer.rules.model import Step, TextPaths
 
 Problem: TypeAlias = tuple[str, str, str]
 """Code, message and help."""
 
+_PARTIAL = frozenset({"filter", "index", "slice"})
 _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 """Actions that only select keys and items."""
-_PARTIAL = frozenset({"filter", "index", "slice", "pick"})
 
 
 class Conflict(NamedTuple):
@@ -40,7 +41,7 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
-        step.op.verb() in _STRUCTURAL and not (step.preserves or step.lines or (step.when and step.when.where))
+        step.op.verb() in _STRUCTURAL and not (step.preserves or step.op.lines or (step.op.when and step.op.when.where))
         for step in steps
     )
     return structural and not any(conflicts(steps))
@@ -92,7 +93,7 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
     """Find an index that refers to a different item after a step removes items from one of the `shortened` lists."""
     for number, token in enumerate(step.path.shape):
         place = names_of(step.path.shape[:number])
-        if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
+        if token[0] == "slice" or (token[0] == "index" and token[1] < 0):
             return "E066", "a path cannot use a slice or an index from the end", ""
         if token[0] == "index" and any(len(place) == len(items) and overlap(place, items) for items in shortened):
             return "E067", "a path cannot use an index in a list that a step shortens", ""
@@ -100,20 +101,22 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if step.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
+    if step.op.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
 
 
 def _after(earlier: Step, step: Step) -> Problem | None:
-    before, after = names_of(earlier.path.shape), names_of(step.path.shape)
+    """Find a step that works on what an earlier step removes, or that removes what it truncates."""
+    before, after = _along(earlier.path.shape), _along(step.path.shape)
     if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
         return None
-    name = f"step {earlier.number} (`{earlier.op.verb()}`)"
-    always = earlier.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape)
-    if always and len(after) > len(before):
-        below = after[len(before) :]
+    name, below = (
+        f"step {earlier.number} (`{earlier.op.verb()}`)",
+        tuple(str(name) for name in after[len(before) :] if name != _ITEM),
+    )
+    if below and earlier.op.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
         message = f"{name} already removes `{step.path.text}`"
         if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
@@ -158,7 +161,7 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
 
 
 def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
-    for when in (gate, *(step.when for step in steps)):
+    for when in (gate, *(step.op.when for step in steps)):
         if when is not None and when.where is not None:
             yield from when.where.reads
     for step in steps:
@@ -168,7 +171,7 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
         yield place
         if str not in op.accepts:
             yield (*place, _HERE)
-        if step.lines:
+        if step.op.lines:
             yield (*place, _LINES)
         if op.opens_texts:
             yield (*place, _ALL)
@@ -181,7 +184,7 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
 def _along(shape: Shape) -> _Way:
     way: list[str | int] = []
     for before, token in pairwise((("root",), *shape)):
-        if token[0] in ("only", "nothing", "pick") or (token[0] == "flatten" and before[0] == "each"):
+        if token[0] == "only" or (token[0] == "flatten" and before[0] == "each"):
             continue  # it only selects among the current places
         way.append(str(token[1]) if token[0] == "field" else "*" if token[0] == "values" else _ITEM)
     return tuple(way)

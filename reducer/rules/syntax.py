@@ -9,8 +9,8 @@ from typing import NamedTuple
 from yaml import Mark
 from yaml.error import MarkedYAMLError
 
-from reducer.errors import Edit
-from reducer.rules.diagnostics import Span, quoted, shortened
+from reducer.errors import Edit, shortened
+from reducer.rules.diagnostics import Span, quoted
 
 _MAX_LINE = 1000
 """The maximum length of a line that is analysed; nobody types longer lines."""

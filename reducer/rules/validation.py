@@ -6,21 +6,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import ALL_TYPES
+from reducer.errors import nearest
 from reducer.operations.dedupe import Repeats
-from reducer.operations.fields import Amount, Target
+from reducer.operations.fields import Amount, Target, When
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits, variants
-from reducer.rules.model import Expect, Given, StepKeys, Test, When
+from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
+M = TypeVar("M", bound=BaseModel)
 _EXPECTED = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -60,7 +62,7 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
-def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
+def validated(model: type[M], data: Any, node: Tree, report: Report, *, context: Any = None) -> M | None:
     """Return the data of a node as an instance of a model, or None if it has errors; report all problems."""
     try:
         instance = model.model_validate(data, context=context)
@@ -71,8 +73,10 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
-                nested = next((_NESTED[key] for key in reversed(keys[:-1]) if key in _NESTED), model)
-                _report_key(report, locate(node, keys[:-1]), str(keys[-1]), nested)
+                nested: type[BaseModel] = next((_NESTED[key] for key in reversed(keys[:-1]) if key in _NESTED), model)
+                known = [field.alias or name for name, field in nested.model_fields.items()]
+                action = nested.verb() if issubclass(nested, Op) else ""
+                report_unknown(report, locate(node, keys[:-1]), str(keys[-1]), known, action=action)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
                 meant = "" if details["type"] == "missing" else _meant(model, data, keys, context)
@@ -124,13 +128,6 @@ def _with(data: Any, place: Place, value: Any) -> Any:
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
     # Leave out the branches of unions, such as `literal[True]` or `function-before[...]`.
     return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
-
-
-def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -> None:
-    known, action = [field.alias or name for name, field in model.model_fields.items()], ""
-    if issubclass(model, Op):
-        known, action = [*known, *StepKeys.model_fields], model.verb()
-    report_unknown(report, node, word, known, action=action)
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, meant: str) -> None:
@@ -192,12 +189,6 @@ def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
     """
     alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
     return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the most similar word in `known`, or an empty text if none is similar."""
-    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
-    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
 
 
 def listed(names: Iterable[str]) -> str:

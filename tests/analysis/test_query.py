@@ -79,7 +79,7 @@ def test_deep_contents_are_refused() -> None:
         ask("a", {"a": deep})
 
 
-@pytest.mark.parametrize("text", ["a..b", "*[0][:2][0]"])
+@pytest.mark.parametrize("text", ["a..b", "*[0"])
 def test_wrong_paths_are_refused(text: str) -> None:
     with pytest.raises(PathError):
         compile_query(text)

@@ -15,7 +15,7 @@ import pytest
 import reducer
 from reducer.cli.check import check_with_samples
 from reducer.rules import compile_rules
-from reducer.rules.diagnostics import catalogue
+from reducer.rules.diagnostics import Report, Span, catalogue
 from tests.rules.examples import example_files, split_files
 
 _CODE = re.compile(r"[EW]\d{3}")
@@ -63,6 +63,13 @@ CASES = re.findall(r"^=== (.+)\n((?s:.*?))^>>>\n((?s:.*?))(?=^=== |\Z)", TEXT, r
 def test_messages(files: str, expected: str) -> None:
     problems = compile_rules(split_files("r.yaml", files))[1]
     assert "".join(f"{problem}\n" for problem in problems) == expected
+
+
+def test_the_first_error_at_a_position_hides_the_others_there_but_a_warning_hides_none() -> None:
+    report = Report("r.yaml", ("a: b", "c: d"))
+    for line, code in [(2, "W061"), (1, "W061"), (2, "W064"), (1, "E010"), (1, "E020")]:
+        report.add(Span(line, 1, 1), code, "")
+    assert [(one.location.line, one.code) for one in report.in_order()] == [(1, "E010"), (2, "W061"), (2, "W064")]
 
 
 def test_every_case_is_read() -> None:
