@@ -306,7 +306,7 @@ class Place:
             return True
         found = (entity.value for entity in self.work.scans.entities(self.value) if entity.type in types)
         mentions = tuple(dict.fromkeys(found))
-        if mentions or if_none:
+        if mentions or (if_none and self.value):  # a text that an earlier step emptied stays so
             before = self._cut_so_far(0, 0)
             cut = Cut(before.text, (), before.earlier, always=types)
             cut.written = cut.write((mentions,))

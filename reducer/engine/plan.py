@@ -252,13 +252,14 @@ def has_structure(value: Any) -> bool:
 
 
 def text_of(item: Any) -> Any:
-    """Return the stored form of a live object such as an enum, or any other item unchanged."""
-    return open_live(item).value if type(item) is not str and has_structure(item) else item
+    """Return the text of a live object that is stored as a text, such as an enum, or any other item unchanged."""
+    stored = open_live(item).value if has_structure(item) else item
+    return stored if type(stored) is str else item
 
 
 def empty_of(value: Any) -> Any:
     """Return the empty value of the same type for a text, list or object that is not empty, otherwise None."""
-    value = text_of(value)
+    value = open_live(value).value if has_structure(value) else value
     return type(value)() if type(value) in _EMPTY and value and not is_media(value) else None
 
 

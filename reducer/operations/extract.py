@@ -14,7 +14,6 @@ class Extract(Op):
     """Keep only entities of these types: a marker mentions those in a text; items and keys stay if they lead to one."""
 
     accepts = frozenset({str, list, dict})
-    reaches_down = True
     examples = (
         Example(
             "a text",

@@ -64,8 +64,6 @@ class Op(StepKeys):
     examples: ClassVar[tuple[Example, ...]]
     cuts_blindly: ClassVar[bool] = False
     """It removes content that the author does not name, so key identifiers in it are preserved by default."""
-    reaches_down: ClassVar[bool] = False
-    """It can remove items from any list below its place."""
     writes_compactly: ClassVar[bool] = False
     """It rewrites a return that is JSON text even if no value changes."""
     opens_texts: ClassVar[bool] = False

@@ -90,6 +90,9 @@ _READ = {
         {"path": "[*].tags", "drop": "[?contains(name, 'the')]", "mark": "name"},
     ],
 }
+# No item is left, so nothing tells a list of texts from a list of objects.
+_EMPTIED = {"steps": [{"limit": 1}, {"extract": ["ipv4"], "preserve": ["ipv4"]}, {"limit": 2}], "preserve": ["ipv4"]}
+_HOSTS = (*[Edge(0, "low")] * 3, Edge(7, Word.LENGTHY))
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     live_cases(),
     case_of(_FROM_A_LIST, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
@@ -100,6 +103,7 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     case_of(_KEY, [{"id": 0}, {"id": 1}, {"192.0.2.1": Word.SHORT}]),
     case_of(_MAP, {"hosts": {"a": Edge(5, ""), "b": Edge(6, "x"), "c": {"source": 1}}}),
     case_of(_READ, ({"tags": [1, 2], "ip": "2001:db8::ff00:42:8329"}, {}, {}, {}, {"tags": [Word.LENGTHY, 3], "n": 1})),
+    case_of(_EMPTIED, _HOSTS),
     case_of(_TARGET, [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}]),
 )
 

@@ -33,7 +33,12 @@ def _with_references(draw: st.DrawFn) -> Case:
     return case_of(rule, content, frozenset((*chosen, "not-in-it-1")))
 
 
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(_with_references())
+# `extract` finds a text that an earlier step emptied.
+_EMPTIED = {"keys": "all", "steps": [{"limit": 1}, {"drop": "n*"}, {"path": "[*].notes", "extract": ["ipv4"]}]}
+_NOTES = [{"id": 0, "name": "größer", "notes": "größer"}, {"id": 0}]
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(
+    _with_references(), case_of(_EMPTIED, _NOTES, frozenset(("größer",)))
+)
 
 
 @laws
