@@ -1,8 +1,8 @@
 """Drafts with evidence: from recorded histories to a rule for each tool, and a default rule for all others.
 
-One number decides how strict the rules are: the price of a lost value in characters. Each tool gets the rule
-whose savings exceed the price of the values that it loses, and that agents used later, by most characters.
-Cross-validation over the tasks finds the price that saves most and, most probably, keeps enough on other tasks.
+The rule of a tool drops what no agent used, and cuts returns according to their size. One number decides how strict it
+is: the share of the values that agents used later and that it may lose. Cross-validation over the tasks finds the
+shares with which all rules together save most and, most probably, keep enough on other tasks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import accumulate, takewhile
@@ -37,27 +37,28 @@ from reducer.references import NUMBER, occurrences, searched, searcher
 from reducer.rules import Ruleset
 from reducer.rules.choose import is_glob
 
-_PRICES = (*(round(500 * 1.2**number) for number in range(18)), 10**9)
-"""Prices of one lost value in characters: low prices allow almost any loss, the last one none."""
-_PRIOR = 1
-"""Values that count as used, and half as lost, in addition to those observed: few observations prove little."""
+_NO_RULE = -1.0
+_SHARES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, _NO_RULE)
+"""Shares of the used values that the rule of a tool may lose on the histories that it is chosen on."""
+_PRICES = (*(round(500 * 1.3**number) for number in range(26)), 10**9)
+"""Prices of one lost value in characters."""
+_PRIOR = 0.5
+"""The values that each cut may lose in addition to those observed: few observations prove little."""
 _FOLDS = 4
 _TOLERANCE, _MANY = 0.02, 50
 """Other tasks may keep this much less than they should, in total and in sources with this many references."""
 _MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 20
 """Shorter returns are left alone. Fewer returns, tasks or values used later are too little evidence."""
-_MIN_SAVED = 0.01
-"""The share of a tool's characters that each step or cut must save; small savings do not generalise."""
-_GATES = (12000, 9000, 6000, 4000, 2000, 1000)
-"""Only returns of at least this many characters are cut."""
-_TEXTS, _ROWS = (9000, 6000, 4000, 2000, 1000, 400, 100), (8, 3)
-"""What a cut leaves: characters of each text, or records of the longest list. The mildest cuts come first."""
-_MIN_TABLE = 4000
-"""Lists are not cut in shorter returns."""
-_DEFAULT = 12000
-"""The characters that the default rule leaves of a return."""
-_PER_ENTITY = 400
-"""The default rule restores one indicator for this many characters of its size."""
+_MIN_SAVED, _MIN_CUT = 0.01, 0.005
+"""The shares of a tool's characters that each step, and each cut, must save; small savings do not generalise."""
+_SIZES = (0, 1000, 2000, 4000, 9000)
+"""Returns of at least this many characters are cut alike, unless they have the next size. The smallest stay whole."""
+_DEFAULT, _MAX_DEFAULT = 12000, 15000
+"""The characters that the default rule leaves of a text, and of a return."""
+_MARKER = 100
+"""The characters that the marker of a cut has at most, without mentions."""
+_PER_ADDRESS = 800
+"""The default rule restores one address for this many characters of its size."""
 _UNCUT = 1_000_000
 """The `max_chars` of a rule that leaves its tool alone."""
 _MIN_ANSWERS, _MIN_PRESENT = 5, 0.6
@@ -82,22 +83,34 @@ _LINES = {"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "when": {"wh
 DEDUPE = Step(_LINES, "Of lines of text that differ only in numbers, three stay")
 
 
-class Candidate(NamedTuple):
-    """A possible rule of a tool: the steps that lose nothing, then a cut of returns that have `gate` characters.
+class Cut(NamedTuple):
+    """What stays of a return: the records of its longest list, and the head and tail of each text, in characters."""
 
-    base: the index of its steps in `Candidates.bases`
-    gate: 0 for no cut
-    rows, text: the records of the longest list, and the characters of each text, that a cut leaves; 0 for all
+    rows: int = _UNCUT
+    head: int = _UNCUT
+    tail: int = _UNCUT
+
+    def is_within(self, other: Cut) -> bool:
+        """Return whether nothing stays that the other cut removes."""
+        return self.rows <= other.rows and self.head <= other.head and self.tail <= other.tail
+
+
+_WHOLE = Cut()
+_TEXTS = [Cut(head=size, tail=0) for size in (6000, 3000, 2000, 1500, 1000, 600, 300, 100)]
+_TEXTS += [Cut(_UNCUT, **ends(size)) for size in (6000, 3000, 1500, 600, 100)]
+_ROWS = [
+    Cut(rows, *text[1:]) for rows in (8, 3) for text in (_WHOLE, Cut(_UNCUT, **ends(400)), Cut(_UNCUT, **ends(100)))
+]
+
+
+class Candidate(NamedTuple):
+    """A possible rule of a tool: the index of its steps that lose nothing, and the cut for each of `_SIZES`.
+
+    The cut of a size is within that of the size before, because the steps of smaller sizes apply too.
     """
 
-    base: int = 0
-    gate: int = 0
-    rows: int = 0
-    text: int = 0
-
-
-_CUTS = [(gate, 0, text) for gate in _GATES for text in _TEXTS if text <= gate]
-_TABLE_CUTS = [(gate, rows, text) for gate in _GATES if gate >= _MIN_TABLE for rows in _ROWS for text in (0, 400, 100)]
+    base: int
+    cuts: tuple[Cut, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +151,7 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     default = _default(training)
     by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
     effect_of_default = _cached_effect(default.rule)
-    price = _price(training, by_tool, effect_of_default, keep)
-    chosen = _choose(training, by_tool, effect_of_default)[price]
+    chosen = _choose(training, by_tool, effect_of_default, keep)
     tools = [
         _tool_draft(by_tool[tool], chosen[tool]) if tool in by_tool else ToolDraft(tool, why)
         for tool, why in lacking.items()
@@ -209,9 +221,10 @@ def _default(training: Sequence[Recording]) -> ToolDraft:
     """Draft the default rule, with lines deduplicated if this saves more and loses no more."""
     if len({one.task for one in evidence(training)}) < _MIN_TASKS:
         return ToolDraft("*", f"no default rule: fewer than {_MIN_TASKS} tasks")
-    most = _DEFAULT * 9 // 10  # markers, and indicators that are restored, need room
+    most = _DEFAULT - _MARKER
     cut = Step({"truncate": ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
-    settings = {"preserve": {"ioc": _DEFAULT // _PER_ENTITY}, "max_chars": _DEFAULT}
+    # Whatever is restored stays small: links may have thousands of characters, addresses have not.
+    settings = {"preserve": {"ip": _DEFAULT // _PER_ADDRESS}, "max_chars": _MAX_DEFAULT}
     rules = [DraftRule("*", steps, settings) for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut))]
     plain, deduped = (scored(training, _cached_effect(rule)).total for rule in rules)
     rule = rules[deduped.after < plain.after and deduped.kept >= plain.kept]
@@ -244,26 +257,45 @@ def _left(outcome: Outcome, one: RecordedReturn) -> Effect:
     return Effect(size(left), one.used - searcher(one.used)(searched(left)) if one.used else one.used)
 
 
-# --- the price
+# --- the choice
 
 
-def _price(
+Choices = Mapping[float, Candidate | None]
+"""The best candidate of a tool for each share of the used values that it may lose; None is the default rule."""
+
+
+def _choose(
     histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try, keep: float
-) -> float:
-    """Return the price that saves most of those that keep enough on tasks that the rules were not chosen on."""
+) -> dict[str, Candidate | None]:
+    """Return the candidate of each tool. Together they save most, and keep enough on tasks not chosen on."""
     fold_of = folds(histories, _FOLDS)
-    chosen = [
-        _choose([one for one in histories if fold_of[one.task] != fold], by_tool, effect_of_default)
-        for fold in range(_FOLDS)
-    ]
 
-    def effect(price: float, one: RecordedReturn) -> Effect:
-        candidate = chosen[fold_of[one.task]][price].get(one.tool)
-        return effect_of_default(one) if candidate is None else by_tool[one.tool].effect(candidate, one)
+    def choices(fold: int) -> dict[str, Choices]:
+        some = [one for one in histories if fold_of[one.task] != fold]
+        return {tool: _choices(one, evidence(some, tool), effect_of_default) for tool, one in by_tool.items()}
 
-    found = [(price, scored(histories, partial(effect, price))) for price in _PRICES]
-    enough = [(scores.total.saved, price) for price, scores in found if keeps_enough(scores, keep - _TOLERANCE)]
-    return max(enough, default=(0, _PRICES[-1]))[1]
+    chosen = [choices(fold) for fold in range(_FOLDS)]
+
+    def score_shares(shares: Mapping[str, float]) -> Scores:
+        def effect(one: RecordedReturn) -> Effect:
+            candidate = chosen[fold_of[one.task]][one.tool][shares[one.tool]] if one.tool in by_tool else None
+            return effect_of_default(one) if candidate is None else by_tool[one.tool].effect(candidate, one)
+
+        return scored(histories, effect)
+
+    found = {share: score_shares(dict.fromkeys(by_tool, share)).tools for share in _SHARES}
+    best, most = dict.fromkeys(by_tool, _NO_RULE), 0.0
+    for price in _PRICES:
+        nets = {
+            tool: {share: found[share][tool].kept * price - found[share][tool].after for share in _SHARES}
+            for tool in by_tool
+        }
+        shares = {tool: max(net, key=net.__getitem__) for tool, net in nets.items()}
+        scores = score_shares(shares)
+        if scores.total.saved > most and keeps_enough(scores, keep - _TOLERANCE):
+            best, most = shares, scores.total.saved
+    final = choices(_FOLDS)  # no task is in this fold
+    return {tool: final[tool][share] for tool, share in best.items()}
 
 
 def keeps_enough(scores: Scores, least: float) -> bool:
@@ -272,33 +304,53 @@ def keeps_enough(scores: Scores, least: float) -> bool:
     return scores.total.at_least >= least and all(score.retention >= least for score in many)
 
 
-def _choose(
-    histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try
-) -> dict[float, dict[str, Candidate | None]]:
-    """Return the best candidate of each tool on histories for each price; None is the default rule."""
-    chosen: dict[float, dict[str, Candidate | None]] = {price: {} for price in _PRICES}
-    for tool, candidates in by_tool.items():
-        returns = evidence(histories, tool)
-        effects: list[tuple[Candidate | None, int, Try]] = [(None, _DEFAULT, effect_of_default)]
-        effects += [(one, one.gate, partial(candidates.effect, one)) for one in candidates.every()]
-        worths = [(candidate, *_saved_and_lost(returns, effect, gate)) for candidate, gate, effect in effects]
-        for price in _PRICES:
-            net = [saved - price * lost for _, saved, lost in worths]
-            chosen[price][tool] = worths[net.index(max(net))][0]
-    return chosen
+def _choices(candidates: Candidates, returns: Sequence[RecordedReturn], effect_of_default: Try) -> Choices:
+    """Return the best candidate on returns for each share."""
+    found: list[tuple[float, float, Candidate | None]] = [(*_saved_and_lost(returns, effect_of_default), None)]
+    least = _MIN_CUT * sum(one.chars for one in returns)
+    for base in range(len(candidates.bases)):
+        worths = [
+            {
+                cut: _saved_and_lost(
+                    [one for one in returns if _size(one) == size], partial(candidates.tried, base, cut)
+                )
+                for cut in (candidates.cuts if size else [_WHOLE])
+            }
+            for size in range(len(_SIZES))
+        ]
+        for cuts in dict.fromkeys(_best_cuts(worths, price, least + price * _PRIOR) for price in _PRICES):
+            parts = [worth[cut] for worth, cut in zip(worths, cuts, strict=True)]
+            found.append((sum(saved for saved, _ in parts), sum(lost for _, lost in parts), Candidate(base, cuts)))
+    uses, fewest = sum(len(one.used) * one.weight for one in returns), min(lost for _, lost, _ in found)
+    most = {share: max(fewest, share * uses) for share in _SHARES}
+    best = {share: max((one for one in found if one[1] <= most[share]), key=lambda one: one[0]) for share in _SHARES}
+    return {share: candidate for share, (_, _, candidate) in best.items()} | {_NO_RULE: None}
 
 
-def _saved_and_lost(returns: Sequence[RecordedReturn], effect: Try, gate: int) -> tuple[float, float]:
-    """Return the characters that a rule saves on returns, and the used values that it may lose."""
+def _best_cuts(worths: Sequence[Mapping[Cut, tuple[float, float]]], price: float, least: float) -> tuple[Cut, ...]:
+    """Return the cuts for all sizes that are worth most at a price; every further cut must save `least` characters.
+
+    worths: for each size, the characters that each cut saves, and the values that it loses
+    """
+    best: dict[Cut, tuple[float, tuple[Cut, ...]]] = {_WHOLE: (0, ())}
+    for worth in worths:
+        found: dict[Cut, tuple[float, tuple[Cut, ...]]] = {}
+        for cut, (saved, lost) in worth.items():
+            milder = [
+                (net - (least if cut != last else 0), cuts) for last, (net, cuts) in best.items() if cut.is_within(last)
+            ]
+            net, cuts = max(milder, key=lambda one: one[0])
+            found[cut] = (net + saved - price * lost, (*cuts, cut))
+        best = found
+    return max(best.values(), key=lambda one: one[0])[1]
+
+
+def _saved_and_lost(returns: Iterable[RecordedReturn], effect: Try) -> tuple[float, float]:
+    """Return the characters that a rule saves on returns, and the used values that it loses."""
     effects = [(one, effect(one)) for one in returns]
-    saved = sum(one.chars - left.chars for one, left in effects)
-    lost = sum(len(left.lost) * one.weight for one, left in effects)
-    cut = [one for one in returns if one.chars >= gate] if gate else []
-    if not cut:
-        return saved, lost
-    at_risk = sum(len(one.used) * one.weight for one in cut)
-    least = _MIN_SAVED * sum(one.chars for one in returns)
-    return saved - least, (at_risk + _PRIOR) * (lost + _PRIOR / 2) / (at_risk + _PRIOR)
+    return sum(one.chars - left.chars for one, left in effects), sum(
+        len(left.lost) * one.weight for one, left in effects
+    )
 
 
 # --- candidates
@@ -317,35 +369,47 @@ class Candidates:
     bases: tuple[tuple[Step, ...], ...]
     table: Path | None
 
-    def every(self) -> list[Candidate]:
-        """Return all candidates."""
-        cuts = _CUTS if self.table is None else [*_CUTS, *_TABLE_CUTS]
-        bases = range(len(self.bases))
-        return [*map(Candidate, bases), *(Candidate(base, *cut) for base in bases for cut in cuts)]
+    @property
+    def cuts(self) -> list[Cut]:
+        """The possible cuts, the mildest first."""
+        return [_WHOLE, *_TEXTS, *(_ROWS if self.table is not None else ())]
 
     @cached_property
-    def effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
-        """The function that tries a candidate on a return, once for each pair."""
-        effects = {candidate: _cached_effect(self.rule(candidate)) for candidate in self.every()}
+    def _tries(self) -> Mapping[tuple[int, Cut], Try]:
+        keys = [(base, cut) for base in range(len(self.bases)) for cut in self.cuts]
+        return {(base, cut): _cached_effect(self.rule(Candidate(base, (cut,)))) for base, cut in keys}
 
-        def effect(candidate: Candidate, one: RecordedReturn) -> Effect:
-            return effects[candidate if one.chars >= candidate.gate else Candidate(candidate.base)](one)
+    def tried(self, base: int, cut: Cut, one: RecordedReturn) -> Effect:
+        """Try a cut after the steps that lose nothing, once for each return."""
+        return self._tries[base, cut](one)
 
-        return effect
+    def effect(self, candidate: Candidate, one: RecordedReturn) -> Effect:
+        """Try a candidate on a return."""
+        return self.tried(candidate.base, candidate.cuts[_size(one)], one)
 
     def rule(self, candidate: Candidate) -> DraftRule | None:
         """Return the rule of a candidate with its evidence, or None if it does nothing."""
-        base, gate = self.bases[candidate.base], {"when": {"min_chars": candidate.gate}}
-        if not candidate.gate:
-            return DraftRule(self.tool, base) if base else None
-        when = gate if base else {}  # without other steps, the gate is that of the rule
-        top = {"head": candidate.rows - 1, "tail": 1}
-        rows = [at(self.table or (), {"limit": top, "mark": True, **when})] if candidate.rows else []
-        texts = [{"truncate": ends(candidate.text), **when}] if candidate.text else []
-        reasons = (_reason(self.returns, candidate.gate), "")
+        limits, truncates = list[Step](), list[Step]()
+        last = _WHOLE
+        for least, cut in zip(_SIZES, candidate.cuts, strict=False):
+            when = {"when": {"min_chars": least}} if least else {}
+            reason = _reason(self.returns, least)
+            if cut.rows < last.rows:
+                limit = {"head": cut.rows - 1, "tail": 1}
+                limits.append(Step(at(self.table or (), {"limit": limit, "mark": True, **when}), reason))
+            if (cut.head, cut.tail) != (last.head, last.tail):
+                text = {"head": cut.head, "tail": cut.tail} if cut.tail else cut.head
+                truncates.append(Step({"truncate": text, **when}, reason))
+            last = cut
+        steps = (*self.bases[candidate.base], *limits, *truncates)
         # Cuts preserve indicators by default, but the evidence shows which values are used.
-        settings = {"preserve": []} if base else {**gate, "preserve": []}
-        return DraftRule(self.tool, (*base, *map(Step, (*rows, *texts), reasons)), settings)
+        preserve: dict[str, Any] = {"preserve": []} if last != _WHOLE else {}
+        return DraftRule(self.tool, steps, preserve) if steps else None
+
+
+def _size(one: RecordedReturn) -> int:
+    """Return the number of the last of `_SIZES` that a return has."""
+    return sum(one.chars >= size for size in _SIZES[1:])
 
 
 def _cached_effect(rule: DraftRule | None) -> Try:
@@ -361,7 +425,7 @@ def find_candidates(histories: Sequence[Recording], tool: str) -> Candidates:
     returns = evidence(histories, tool)
     root = profile(one.content for one in returns)
     lists = [place for place in root.walk() if not place.is_map and place.lengths and is_writable_path(place.path)]
-    long = [place for place in lists if place.path[-1:] != (-1,) and max(place.lengths) > max(_ROWS)]
+    long = [place for place in lists if place.path[-1:] != (-1,) and max(place.lengths) > _ROWS[0].rows]
     table = max(long, key=lambda place: place.chars, default=None)
     return Candidates(tool, returns, _bases(root, returns), None if table is None else table.path)
 
