@@ -497,8 +497,8 @@ def _rowends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
     frequent.sort(key=lambda key: len(rows_by_end[key]) * sum(len(item or "") + 4 for item in key[1]))
     for width, end in dict(frequent).items():
         first, rows = width - len(end), rows_by_end[width, end]
-        tests = [f"[{n}] == " + ("`null`" if item is None else f"'{item}'") for n, item in enumerate(end, first)]
-        condition = " && ".join([f"length(@) == `{width}`", *tests])
+        literals = json.dumps([item for item in end if item is not None])  # slices leave out null
+        condition = f"length(@) == `{width}` && [{first}:] == `{literals}`"
         shown = ", ".join("null" if item is None else f'"{item}"' for item in end)
         reason = f"Rows that end in {shown}: {len(rows):,} in {len({*rows}):,} returns, 0 later uses"
         yield Step({"path": f"[?{condition}]", "limit": first}, reason)
