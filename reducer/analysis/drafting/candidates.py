@@ -239,6 +239,7 @@ def effect_of(ruleset: Ruleset, one: RecordedReturn) -> Effect:
 
 
 def left_by(outcome: Outcome, one: RecordedReturn) -> Effect:
+    """Return the effect that an outcome has on a return."""
     left = outcome.content
     if left is one.content:
         return Effect(one.chars)

@@ -55,7 +55,7 @@ _NO_RULE = -1.0
 _SHARES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, _NO_RULE)
 """Shares of the used values that the rule of a tool may lose on the histories that it is chosen on."""
 _PRICES = (*(round(500 * 1.3**number) for number in range(26)), 10**9)
-"""Prices of one lost value in characters."""
+"""Prices of one lost value in characters. A price decides which cuts, and which shares of all tools, are worth it."""
 _MIN_CUT = 0.005
 """The share of a tool's characters that each cut must save."""
 _PRIOR = 0.5
