@@ -1,21 +1,38 @@
 """Drafts with evidence: from recorded histories to a rule for each tool, and a default rule for all others.
 
-One number decides how strict the rules are: the price of a lost value in characters. Each tool gets the rule
-whose savings exceed the price of the values that it loses, and that agents used later, by most characters.
-Cross-validation over the tasks finds the price that saves most and, most probably, keeps enough on other tasks.
+The rule of a tool drops what no agent used, and cuts returns according to their size. One number decides how strict it
+is: the share of the values that agents used later and that it may lose. Cross-validation over the tasks finds the
+shares with which all rules together save most and, most probably, keep enough on other tasks.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from itertools import accumulate, takewhile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+from reducer.analysis.drafting.candidates import (
+    COMPACT,
+    DEDUPE,
+    MIN_RETURNS,
+    MIN_USES,
+    SIZES,
+    UNCUT,
+    UNWRAP,
+    WHOLE,
+    Candidate,
+    Candidates,
+    Cut,
+    Try,
+    cached_effect,
+    effect_of,
+    find_candidates,
+    left_by,
+    size_number,
+)
 from reducer.analysis.drafting.evidence import (
     Effect,
     RecordedReturn,
@@ -27,77 +44,36 @@ from reducer.analysis.drafting.evidence import (
     scored,
     split,
 )
-from reducer.analysis.drafting.profiles import Entry, Path, Profile, profile
-from reducer.analysis.drafting.ranking import is_writable_path, key_text
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, ends, file_names
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, compiled, draft, ends, file_names
 from reducer.analysis.measures import size
-from reducer.engine import Outcome, attempt
-from reducer.formats import decode
-from reducer.references import NUMBER, occurrences, searched, searcher
+from reducer.engine import attempt
+from reducer.references import NUMBER
 from reducer.rules import Ruleset
 from reducer.rules.choose import is_glob
 
-_PRICES = (*(round(500 * 1.2**number) for number in range(18)), 10**9)
-"""Prices of one lost value in characters: low prices allow almost any loss, the last one none."""
-_PRIOR = 1
-"""Values that count as used, and half as lost, in addition to those observed: few observations prove little."""
+_NO_RULE = -1.0
+_SHARES = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, _NO_RULE)
+"""Shares of the used values that the rule of a tool may lose on the histories that it is chosen on."""
+_PRICES = (*(round(500 * 1.3**number) for number in range(26)), 10**9)
+"""Prices of one lost value in characters. A price decides which cuts, and which shares of all tools, are worth it."""
+_MIN_CUT = 0.005
+"""The share of a tool's characters that each cut must save."""
+_PRIOR = 0.5
+"""The values that each cut may lose in addition to those observed: few observations prove little."""
 _FOLDS = 4
+_MIN_CHARS, _MIN_TASKS = 400, 3
+"""Shorter returns are left alone. Fewer tasks are too little evidence."""
 _TOLERANCE, _MANY = 0.02, 50
 """Other tasks may keep this much less than they should, in total and in sources with this many references."""
-_MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 20
-"""Shorter returns are left alone. Fewer returns, tasks or values used later are too little evidence."""
-_MIN_SAVED = 0.01
-"""The share of a tool's characters that each step or cut must save; small savings do not generalise."""
-_GATES = (12000, 9000, 6000, 4000, 2000, 1000)
-"""Only returns of at least this many characters are cut."""
-_TEXTS, _ROWS = (9000, 6000, 4000, 2000, 1000, 400, 100), (8, 3)
-"""What a cut leaves: characters of each text, or records of the longest list. The mildest cuts come first."""
-_MIN_TABLE = 4000
-"""Lists are not cut in shorter returns."""
-_DEFAULT = 12000
-"""The characters that the default rule leaves of a return."""
-_PER_ENTITY = 400
-"""The default rule restores one indicator for this many characters of its size."""
-_UNCUT = 1_000_000
-"""The `max_chars` of a rule that leaves its tool alone."""
-_MIN_ANSWERS, _MIN_PRESENT = 5, 0.6
-"""Evidence that a key is unused: returns with the key, and share of the objects that have it."""
-_STATIC = re.compile(r"[A-Za-z_@$][A-Za-z_@$ -]*(?:\d{1,2}[A-Za-z_]*)?")
-"""Names of keys, as opposed to ids, addresses and dates."""
-_MENTIONED = range(2, 61)
-"""Every mention of a value counts as a use if the value has this many characters."""
-_MIN_ROWS, _MAX_END = 20, 8
-_LITERAL = re.compile(r"[\w .:/-]{0,20}")
-"""Texts that rows may end in; longer texts are data."""
+_DEFAULT, _MAX_DEFAULT = 12000, 15000
+"""The characters that the default rule leaves of a text, and of a return."""
+_MARKER = 100
+"""The characters that the marker of a cut has at most, without mentions."""
+_PER_ADDRESS = 800
+"""The default rule restores one address for this many characters of its size."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@-]{3,79}")
 _MAX_CONTAINED = 3
 _MAX_TOOL = 200
-
-Try = Callable[[RecordedReturn], Effect]
-"""Tries a rule on a return."""
-
-UNWRAP = Step({"unwrap": True}, "JSON in texts is shown as the value that it encodes")
-COMPACT = Step({"compact": True}, "Keys without a value are dropped")
-_LINES = {"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "when": {"where": "type([0]) == 'string'"}}
-DEDUPE = Step(_LINES, "Of lines of text that differ only in numbers, three stay")
-
-
-class Candidate(NamedTuple):
-    """A possible rule of a tool: the steps that lose nothing, then a cut of returns that have `gate` characters.
-
-    base: the index of its steps in `Candidates.bases`
-    gate: 0 for no cut
-    rows, text: the records of the longest list, and the characters of each text, that a cut leaves; 0 for all
-    """
-
-    base: int = 0
-    gate: int = 0
-    rows: int = 0
-    text: int = 0
-
-
-_CUTS = [(gate, 0, text) for gate in _GATES for text in _TEXTS if text <= gate]
-_TABLE_CUTS = [(gate, rows, text) for gate in _GATES if gate >= _MIN_TABLE for rows in _ROWS for text in (0, 400, 100)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +113,8 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     lacking = {tool: _lacking(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
     default = _default(training)
     by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
-    effect_of_default = _cached_effect(default.rule)
-    price = _price(training, by_tool, effect_of_default, keep)
-    chosen = _choose(training, by_tool, effect_of_default)[price]
+    effect_of_default = cached_effect(default.rule)
+    chosen = _choose(training, by_tool, effect_of_default, keep)
     tools = [
         _tool_draft(by_tool[tool], chosen[tool]) if tool in by_tool else ToolDraft(tool, why)
         for tool, why in lacking.items()
@@ -178,7 +153,7 @@ def score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Score
 
     def effect(one: RecordedReturn) -> Effect:
         rule = rules.get(one.tool, rules.get("*"))
-        return Effect(one.chars) if rule is None else _effect(rule, one)
+        return Effect(one.chars) if rule is None else effect_of(rule, one)
 
     return scored(histories, effect)
 
@@ -189,9 +164,9 @@ def _lacking(returns: Sequence[RecordedReturn]) -> str:
     tasks, uses = len({one.task for one in large}), sum(len(one.used) for one in large)
     if not large:
         return f"small: no return of {_MIN_CHARS} characters or more"
-    if len(large) < _MIN_RETURNS or tasks < _MIN_TASKS:
-        return f"thin evidence: fewer than {_MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
-    return f"thin evidence: fewer than {_MIN_USES} values used later" if uses < _MIN_USES else ""
+    if len(large) < MIN_RETURNS or tasks < _MIN_TASKS:
+        return f"thin evidence: fewer than {MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
+    return f"thin evidence: fewer than {MIN_USES} values used later" if uses < MIN_USES else ""
 
 
 def _tool_draft(candidates: Candidates, candidate: Candidate | None) -> ToolDraft:
@@ -200,8 +175,8 @@ def _tool_draft(candidates: Candidates, candidate: Candidate | None) -> ToolDraf
         return ToolDraft(candidates.tool, "the default rule is as good")
     rule = candidates.rule(candidate)
     if rule is None:
-        uncut = DraftRule(candidates.tool, (), {"max_chars": _UNCUT})
-        return ToolDraft(candidates.tool, "left alone: nothing can be removed at this price", uncut)
+        uncut = DraftRule(candidates.tool, (), {"max_chars": UNCUT})
+        return ToolDraft(candidates.tool, "left alone: nothing can be removed", uncut)
     return ToolDraft(candidates.tool, rule=rule, sample=_sample(rule, candidates.returns))
 
 
@@ -209,11 +184,12 @@ def _default(training: Sequence[Recording]) -> ToolDraft:
     """Draft the default rule, with lines deduplicated if this saves more and loses no more."""
     if len({one.task for one in evidence(training)}) < _MIN_TASKS:
         return ToolDraft("*", f"no default rule: fewer than {_MIN_TASKS} tasks")
-    most = _DEFAULT * 9 // 10  # markers, and indicators that are restored, need room
+    most = _DEFAULT - _MARKER
     cut = Step({"truncate": ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
-    settings = {"preserve": {"ioc": _DEFAULT // _PER_ENTITY}, "max_chars": _DEFAULT}
+    # Whatever is restored stays small: links may have thousands of characters, addresses have not.
+    settings = {"preserve": {"ip": _DEFAULT // _PER_ADDRESS}, "max_chars": _MAX_DEFAULT}
     rules = [DraftRule("*", steps, settings) for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut))]
-    plain, deduped = (scored(training, _cached_effect(rule)).total for rule in rules)
+    plain, deduped = (scored(training, cached_effect(rule)).total for rule in rules)
     rule = rules[deduped.after < plain.after and deduped.kept >= plain.kept]
     return ToolDraft("*", rule=rule, sample=_sample(rule, evidence(training)))
 
@@ -224,7 +200,7 @@ def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedRetur
 
     def rank(one: RecordedReturn) -> tuple[bool, int, bool, bool, bool, int]:
         outcome = attempt(ruleset, one.tool, one.content)
-        left = _left(outcome, one)
+        left = left_by(outcome, one)
         idle = sum(not step.changed for step in outcome.steps)
         return left.chars >= one.chars, idle, bool(left.lost), left.chars > 0.8 * one.chars, not one.used, one.chars
 
@@ -232,38 +208,52 @@ def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedRetur
     return None if best is None or best[0][0] else returns[best[1]]
 
 
-def _effect(ruleset: Ruleset, one: RecordedReturn) -> Effect:
-    """Return the effect of a rule on a return."""
-    return _left(attempt(ruleset, one.tool, one.content), one)
+# --- the choice
 
 
-def _left(outcome: Outcome, one: RecordedReturn) -> Effect:
-    left = outcome.content
-    if left is one.content:
-        return Effect(one.chars)
-    return Effect(size(left), one.used - searcher(one.used)(searched(left)) if one.used else one.used)
+class Worth(NamedTuple):
+    """The characters that a rule saves on returns, and the used values that it loses."""
+
+    saved: float
+    lost: float
 
 
-# --- the price
+Choices = Mapping[float, Candidate | None]
+"""The best candidate of a tool for each share of the used values that it may lose; None is the default rule."""
 
 
-def _price(
+def _choose(
     histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try, keep: float
-) -> float:
-    """Return the price that saves most of those that keep enough on tasks that the rules were not chosen on."""
+) -> dict[str, Candidate | None]:
+    """Return the candidate of each tool. Together they save most, and keep enough on tasks not chosen on."""
     fold_of = folds(histories, _FOLDS)
-    chosen = [
-        _choose([one for one in histories if fold_of[one.task] != fold], by_tool, effect_of_default)
-        for fold in range(_FOLDS)
-    ]
 
-    def effect(price: float, one: RecordedReturn) -> Effect:
-        candidate = chosen[fold_of[one.task]][price].get(one.tool)
-        return effect_of_default(one) if candidate is None else by_tool[one.tool].effect(candidate, one)
+    def choices(fold: int) -> dict[str, Choices]:
+        some = [one for one in histories if fold_of[one.task] != fold]
+        return {tool: _choices(one, evidence(some, tool), effect_of_default) for tool, one in by_tool.items()}
 
-    found = [(price, scored(histories, partial(effect, price))) for price in _PRICES]
-    enough = [(scores.total.saved, price) for price, scores in found if keeps_enough(scores, keep - _TOLERANCE)]
-    return max(enough, default=(0, _PRICES[-1]))[1]
+    chosen = [choices(fold) for fold in range(_FOLDS)]
+
+    def score_shares(shares: Mapping[str, float]) -> Scores:
+        def effect(one: RecordedReturn) -> Effect:
+            candidate = chosen[fold_of[one.task]][one.tool][shares[one.tool]] if one.tool in by_tool else None
+            return effect_of_default(one) if candidate is None else by_tool[one.tool].effect(candidate, one)
+
+        return scored(histories, effect)
+
+    found = {share: score_shares(dict.fromkeys(by_tool, share)).tools for share in _SHARES}
+    best, most = dict.fromkeys(by_tool, _NO_RULE), 0.0
+    for price in _PRICES:
+        nets = {
+            tool: {share: found[share][tool].kept * price - found[share][tool].after for share in _SHARES}
+            for tool in by_tool
+        }
+        shares = {tool: max(net, key=net.__getitem__) for tool, net in nets.items()}
+        scores = score_shares(shares)
+        if scores.total.saved > most and keeps_enough(scores, keep - _TOLERANCE):
+            best, most = shares, scores.total.saved
+    final = choices(_FOLDS)  # no task is in this fold
+    return {tool: final[tool][share] for tool, share in best.items()}
 
 
 def keeps_enough(scores: Scores, least: float) -> bool:
@@ -272,181 +262,50 @@ def keeps_enough(scores: Scores, least: float) -> bool:
     return scores.total.at_least >= least and all(score.retention >= least for score in many)
 
 
-def _choose(
-    histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try
-) -> dict[float, dict[str, Candidate | None]]:
-    """Return the best candidate of each tool on histories for each price; None is the default rule."""
-    chosen: dict[float, dict[str, Candidate | None]] = {price: {} for price in _PRICES}
-    for tool, candidates in by_tool.items():
-        returns = evidence(histories, tool)
-        effects: list[tuple[Candidate | None, int, Try]] = [(None, _DEFAULT, effect_of_default)]
-        effects += [(one, one.gate, partial(candidates.effect, one)) for one in candidates.every()]
-        worths = [(candidate, *_saved_and_lost(returns, effect, gate)) for candidate, gate, effect in effects]
-        for price in _PRICES:
-            net = [saved - price * lost for _, saved, lost in worths]
-            chosen[price][tool] = worths[net.index(max(net))][0]
-    return chosen
+def _choices(candidates: Candidates, returns: Sequence[RecordedReturn], effect_of_default: Try) -> Choices:
+    """Return the best candidate on returns for each share."""
+    least = _MIN_CUT * sum(one.chars for one in returns)
+    found: list[tuple[Worth, Candidate | None]] = [(_worth(returns, effect_of_default), None)]
+    for base in range(len(candidates.bases)):
+        worths = _worths(returns, candidates, base)
+        for cuts in dict.fromkeys(_best_cuts(worths, price, least + price * _PRIOR) for price in _PRICES):
+            parts = [worth[cut] for worth, cut in zip(worths, cuts, strict=True)]
+            found.append((Worth(*map(sum, zip(*parts, strict=True))), Candidate(base, cuts)))
+    uses, fewest = sum(len(one.used) * one.weight for one in returns), min(worth.lost for worth, _ in found)
+    best: dict[float, Candidate | None] = {_NO_RULE: None}
+    for share in _SHARES[:-1]:
+        allowed = [one for one in found if one[0].lost <= max(fewest, share * uses)]
+        best[share] = max(allowed, key=lambda one: one[0].saved)[1]
+    return best
 
 
-def _saved_and_lost(returns: Sequence[RecordedReturn], effect: Try, gate: int) -> tuple[float, float]:
-    """Return the characters that a rule saves on returns, and the used values that it may lose."""
-    effects = [(one, effect(one)) for one in returns]
-    saved = sum(one.chars - left.chars for one, left in effects)
-    lost = sum(len(left.lost) * one.weight for one, left in effects)
-    cut = [one for one in returns if one.chars >= gate] if gate else []
-    if not cut:
-        return saved, lost
-    at_risk = sum(len(one.used) * one.weight for one in cut)
-    least = _MIN_SAVED * sum(one.chars for one in returns)
-    return saved - least, (at_risk + _PRIOR) * (lost + _PRIOR / 2) / (at_risk + _PRIOR)
+def _best_cuts(worths: Sequence[Mapping[Cut, Worth]], price: float, least: float) -> tuple[Cut, ...]:
+    """Return the cuts for all sizes that are worth most at a price; every further cut must save `least` characters."""
+    best: dict[Cut, tuple[float, tuple[Cut, ...]]] = {WHOLE: (0, ())}
+    for of_size in worths:
+        found: dict[Cut, tuple[float, tuple[Cut, ...]]] = {}
+        for cut, worth in of_size.items():
+            milder = [(net - least * (cut != last), cuts) for last, (net, cuts) in best.items() if cut.is_within(last)]
+            net, cuts = max(milder, key=lambda one: one[0])
+            found[cut] = (net + worth.saved - price * worth.lost, (*cuts, cut))
+        best = found
+    return max(best.values(), key=lambda one: one[0])[1]
 
 
-# --- candidates
+def _worths(returns: Sequence[RecordedReturn], candidates: Candidates, base: int) -> list[dict[Cut, Worth]]:
+    """Return the worth of each cut for each size; the smallest returns are not cut."""
+
+    def worths(number: int, cuts: Sequence[Cut]) -> dict[Cut, Worth]:
+        group = [one for one in returns if size_number(one) == number]
+        return {cut: _worth(group, partial(candidates.tried, base, cut)) for cut in cuts}
+
+    return [worths(0, [WHOLE]), *(worths(number, candidates.cuts) for number in range(1, len(SIZES)))]
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The candidates for one tool, and the returns that they are tried on.
-
-    bases: combinations of steps that lose nothing; the first may be empty
-    table: the path of the list whose records hold most characters, if there is one
-    """
-
-    tool: str
-    returns: Sequence[RecordedReturn]
-    bases: tuple[tuple[Step, ...], ...]
-    table: Path | None
-
-    def every(self) -> list[Candidate]:
-        """Return all candidates."""
-        cuts = _CUTS if self.table is None else [*_CUTS, *_TABLE_CUTS]
-        bases = range(len(self.bases))
-        return [*map(Candidate, bases), *(Candidate(base, *cut) for base in bases for cut in cuts)]
-
-    @cached_property
-    def effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
-        """The function that tries a candidate on a return, once for each pair."""
-        effects = {candidate: _cached_effect(self.rule(candidate)) for candidate in self.every()}
-
-        def effect(candidate: Candidate, one: RecordedReturn) -> Effect:
-            return effects[candidate if one.chars >= candidate.gate else Candidate(candidate.base)](one)
-
-        return effect
-
-    def rule(self, candidate: Candidate) -> DraftRule | None:
-        """Return the rule of a candidate with its evidence, or None if it does nothing."""
-        base, gate = self.bases[candidate.base], {"when": {"min_chars": candidate.gate}}
-        if not candidate.gate:
-            return DraftRule(self.tool, base) if base else None
-        when = gate if base else {}  # without other steps, the gate is that of the rule
-        top = {"head": candidate.rows - 1, "tail": 1}
-        rows = [at(self.table or (), {"limit": top, "mark": True, **when})] if candidate.rows else []
-        texts = [{"truncate": ends(candidate.text), **when}] if candidate.text else []
-        reasons = (_reason(self.returns, candidate.gate), "")
-        # Cuts preserve indicators by default, but the evidence shows which values are used.
-        settings = {"preserve": []} if base else {**gate, "preserve": []}
-        return DraftRule(self.tool, (*base, *map(Step, (*rows, *texts), reasons)), settings)
-
-
-def _cached_effect(rule: DraftRule | None) -> Try:
-    """Return the effect of a rule on a return, tried once for each return."""
-    if rule is None:
-        return lambda one: Effect(one.chars)
-    ruleset = compiled(replace(rule, tool="*"))
-    return cache(lambda one: _effect(ruleset, one))
-
-
-def find_candidates(histories: Sequence[Recording], tool: str) -> Candidates:
-    """Return the candidates for a tool."""
-    returns = evidence(histories, tool)
-    root = profile(one.content for one in returns)
-    lists = [place for place in root.walk() if not place.is_map and place.lengths and is_writable_path(place.path)]
-    long = [place for place in lists if place.path[-1:] != (-1,) and max(place.lengths) > max(_ROWS)]
-    table = max(long, key=lambda place: place.chars, default=None)
-    return Candidates(tool, returns, _bases(root, returns), None if table is None else table.path)
-
-
-def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step, ...], ...]:
-    """Return the combinations of steps that save enough and lose nothing: all, and all with JSON unwrapped.
-
-    Cuts treat unwrapped JSON value by value and other texts as a whole. Only a trial shows which is better.
-    """
-    drops = [step for step in (*_unused_keys(root, returns), *_rowends(returns)) if _is_lossless(step, returns)]
-    lossless = ([COMPACT] if _is_lossless(COMPACT, returns) else []) + drops
-    unwrapped = [[UNWRAP, COMPACT, *drops]] if _is_lossless(UNWRAP, returns) else []
-    return tuple(map(tuple, (lossless, *unwrapped)))
-
-
-def _is_lossless(step: Step, returns: Sequence[RecordedReturn]) -> bool:
-    """Return whether a step saves enough and loses no used value."""
-    try:
-        effects = [*map(_cached_effect(DraftRule("*", (step,))), returns)]
-    except ValueError:  # for example a key that cannot be written
-        return False
-    before, after = sum(one.chars for one in returns), sum(one.chars for one in effects)
-    return before - after >= max(1, _MIN_SAVED * before) and not any(one.lost for one in effects)
-
-
-def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[Step]:
-    """Yield steps that drop the frequent keys whose values were never used."""
-    searches, uses = [searcher(one.used) for one in returns], sum(len(one.used) for one in returns)
-
-    def is_used(entry: Entry) -> bool:
-        text = searched([entry.value])
-        is_mentioned = len(text) in _MENTIONED and any(occurrences(text, returns[entry.answer].written))
-        return is_mentioned or bool(searches[entry.answer](text))
-
-    def is_unused(name: str, below: Profile, objects: int) -> bool:
-        is_frequent = len(below.entries) >= _MIN_PRESENT * objects and below.chars >= _MIN_SAVED * root.chars
-        if not is_frequent or not _STATIC.fullmatch(name) or len({one.answer for one in below.entries}) < _MIN_ANSWERS:
-            return False
-        return not any(is_used(entry) for place in below.walk() if not place.below for entry in place.entries)
-
-    dropped: set[Path] = set()
-    for place in root.walk() if uses >= _MIN_USES else ():
-        keys = place.keys
-        unused = [name for name in sorted(keys) if is_unused(name, keys[name], place.objects)]
-        # An object with only unused keys is dropped with its own key, or not at all.
-        if dropped.isdisjoint(accumulate((token,) for token in place.path)) and 0 < len(unused) < len(keys):
-            dropped.update((*place.path, name) for name in unused)
-            names, share = [*map(key_text, unused)], sum(keys[name].chars for name in unused) / root.chars
-            reason = f"{', '.join(names)}: {share:.0%} of the characters, 0 of {uses:,} later uses"
-            yield Step(at(place.path, {"drop": names}), reason)
-
-
-def _rowends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
-    """Yield a step for each width of rows that removes their most frequent end, if no agent used it."""
-    used = frozenset[str]().union(*(one.used for one in returns))
-    rows_by_end: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)
-
-    def is_common(item: Any) -> bool:
-        return item is None or (type(item) is str and item not in used and _LITERAL.fullmatch(item) is not None)
-
-    for number, one in enumerate(returns):
-        opened = decode(one.content) if type(one.content) is str else one.content
-        for row in opened if type(opened) is list else ():
-            end = tuple(takewhile(is_common, row[:0:-1]))[:_MAX_END][::-1] if type(row) is list else ()
-            for start in range(len(end)):
-                rows_by_end[len(row), end[start:]].append(number)
-    frequent = [key for key, rows in rows_by_end.items() if len({*rows}) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS]
-    # `dict` keeps the last end of each width: the one with most characters.
-    frequent.sort(key=lambda key: len(rows_by_end[key]) * sum(len(item or "") + 4 for item in key[1]))
-    for width, end in dict(frequent).items():
-        first, rows = width - len(end), rows_by_end[width, end]
-        tests = [f"[{n}] == " + ("`null`" if item is None else f"'{item}'") for n, item in enumerate(end, first)]
-        condition = " && ".join([f"length(@) == `{width}`", *tests])
-        shown = ", ".join("null" if item is None else f'"{item}"' for item in end)
-        reason = f"Rows that end in {shown}: {len(rows):,} in {len({*rows}):,} returns, 0 later uses"
-        yield Step({"path": f"[?{condition}]", "limit": first}, reason)
-
-
-def _reason(returns: Sequence[RecordedReturn], least: int) -> str:
-    """Describe the returns with `least` characters or more, and their share of all characters and uses."""
-    inside = [one for one in returns if one.chars >= least]
-    share = sum(one.chars for one in inside) / max(1, sum(one.chars for one in returns))
-    used, of = (sum(len(one.used) for one in some) for some in (inside, returns))
-    counts = f"{len(inside):,} of {len(returns):,} returns, {share:.0%} of the characters"
-    return f"{least:,} characters or more: {counts}, {used:,} of {of:,} later uses"
+def _worth(returns: Sequence[RecordedReturn], effect: Try) -> Worth:
+    effects = [effect(one) for one in returns]
+    saved = sum(one.chars - left.chars for one, left in zip(returns, effects, strict=True))
+    return Worth(saved, sum(len(left.lost) * one.weight for one, left in zip(returns, effects, strict=True)))
 
 
 def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], *, trained: Score, held: Score) -> Draft:

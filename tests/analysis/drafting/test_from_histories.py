@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
 from reducer.analysis.drafting.evidence import Score, Scores, folds, split
-from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidates, find_candidates, keeps_enough
+from reducer.analysis.drafting.from_histories import (
+    COMPACT,
+    UNWRAP,
+    Candidate,
+    Candidates,
+    Cut,
+    find_candidates,
+    keeps_enough,
+)
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
 from reducer.analysis.rule_tests import chosen_samples, run_sample, unmet
 from reducer.cli.init import write_drafts
@@ -127,12 +135,15 @@ def test_the_default_rule_cuts_texts_in_the_middle_and_no_lists() -> None:
     learned = learn(read(*(recording(f"q{task}", *answers(task)) for task in range(12))), 0.95, 0)
     (rule,) = [one.rule for one in (learned.default,) if one.rule is not None]
     assert not any("limit" in step.keys for step in rule.steps)
-    ruleset, cut = loaded(drafts(learned)), rule.settings["max_chars"]
-    ends = {"head": cut * 9 // 10 * 7 // 10, "tail": cut * 9 // 10 * 3 // 10}
-    assert ends in [step.keys.get("truncate") for step in rule.steps]
+    ruleset, cut = loaded(drafts(learned)), 12_000
+    assert {"head": 8330, "tail": 3570} in [step.keys.get("truncate") for step in rule.steps]
     left = reduce_content(ruleset, "another", {"text": json.dumps([{"a": None}] * 900), "none": None})
     assert left == {"text": [{}] * 900, "none": None}
     assert len(reduce_content(ruleset, "another", log)) <= cut
+    links = [f"https://c2.example.net/{number}/{'x' * 3000}" for number in range(30)]
+    addresses = [f"192.0.2.{number} {'seen ' * 300}" for number in range(30)]
+    for long in (links, addresses):
+        assert len(json.dumps(reduce_content(ruleset, "another", long))) <= rule.settings["max_chars"]
 
 
 def test_a_rule_of_a_tool_saves_more_than_the_default_rule(learned: Learned) -> None:
@@ -157,6 +168,16 @@ def test_only_large_returns_are_cut_if_all_of_small_ones_is_used() -> None:
     assert "more items]" in left[-1]
     few = reduce_content(ruleset, "list_hosts", large[:6])
     assert [one["host"] for one in few] == [one["host"] for one in large[:6]]
+
+
+def test_larger_returns_are_cut_more_and_each_cut_applies_once() -> None:
+    candidates = ask(*({"text": f"{n}" + "x" * 20_000} for n in range(6)))
+    mild, strict = Cut(head=2000, tail=0), Cut(head=300, tail=0)
+    rule = candidates.rule(Candidate(0, (Cut(), mild, mild, strict, strict)))
+    assert rule is not None
+    cuts = [(step.keys["truncate"], step.keys["when"]) for step in rule.steps]
+    assert cuts == [(2000, {"min_chars": 1000}), (300, {"min_chars": 4000})]
+    assert candidates.rule(Candidate(0, (Cut(),) * 5)) is None
 
 
 def test_folds_have_the_same_number_of_tasks_of_each_source() -> None:
