@@ -16,7 +16,7 @@ from msgspec import MsgspecError, Raw, Struct
 from reducer.errors import HistoryError
 from reducer.histories.format import Format, Path, Scalar
 from reducer.histories.formats import FORMATS
-from reducer.histories.source import Source, line_and_column
+from reducer.histories.source import Source, line_and_column, readable
 from reducer.paths.written import path_text
 
 InputFormat = str
@@ -52,12 +52,12 @@ class MessageList(NamedTuple):
 
 
 def with_source(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
-    """Return `use(source)`, from a plain source if no other source can read the data."""
+    """Return `use(source)`. Raises `HistoryError` if the data is not JSON."""
     _check_text(data)
     try:
-        return use(Source(data))
+        return use(Source(data, data))
     except (MsgspecError, RecursionError):
-        return use(Source(data, plain=True))
+        return use(Source(data, readable(data)))
 
 
 def _check_text(data: bytes) -> None:
