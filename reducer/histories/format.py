@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -56,27 +55,30 @@ class ToolReturn(Struct):
     at: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A stored format.
+class Format(Protocol):
+    """A stored format, which is a module of `histories/formats/`.
 
-    `message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. Values without any of the `hints` contain no messages of this format. The
-    functions take the Struct and its source:
-
-    - `recognises(message, source, strict)`: return whether it is a message of this format. If `strict`, accept only
-      messages that no other program writes; to detect a format, one message of the list must pass the strict check.
-    - `turns(message, source)`: return its prompts and responses in order.
-    - `returns(message, source)`: return its tool returns in order.
+    `Message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
+    `Raw`, `Any` or a union with `Scalar`. Values without any of the `HINTS` contain no messages of this format.
     """
 
-    name: str
-    expected: str
-    hints: tuple[bytes, ...]
-    message: type[Struct]
-    recognises: Callable[[Any, Source, bool], bool]
-    turns: Callable[[Any, Source], Iterable[Turn]]
-    returns: Callable[[Any, Source], Iterable[ToolReturn]]
+    NAME: str
+    EXPECTED: str
+    HINTS: tuple[bytes, ...]
+    Message: type[Struct]
+
+    def recognises(self, message: Any, source: Source, strict: bool) -> bool:
+        """Return whether it is a message of this format.
+
+        If `strict`, accept only messages that no other program writes; to detect a format, one message of the list
+        must pass the strict check.
+        """
+
+    def turns(self, message: Any, source: Source) -> Iterable[Turn]:
+        """Return the prompts and responses of a message in order."""
+
+    def returns(self, message: Any, source: Source) -> Iterable[ToolReturn]:
+        """Return the tool returns of a message in order."""
 
 
 class Part(Struct, gc=False):

@@ -102,7 +102,7 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
         yield Finding("V003", (), f"not a history: found {described(value)}, {expected()}")
     others: dict[Format, list[tuple[Path, Any]]] = {}
     for form, path, linked in found:
-        if form not in (pydantic_ai.FORMAT, session.FORMAT):
+        if form.NAME not in (pydantic_ai.NAME, session.NAME):
             yield from dict.fromkeys(_check_calls(linked))
             continue
         inner = reduce(getitem, path, value)
@@ -117,7 +117,7 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
 
 
 def _check_messages(form: Format, messages: Messages, is_whole: bool) -> Iterator[Finding]:
-    if form is session.FORMAT:
+    if form.NAME == session.NAME:
         yield from _check_session(messages)
         return
     yield from _check_fields(messages)

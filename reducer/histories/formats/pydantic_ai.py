@@ -8,8 +8,12 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Source
+
+NAME = "model-messages"
+EXPECTED = "a list of messages, each an object with `kind` and `parts`"
+HINTS = (b'parts"',)
 
 
 class Part(Struct, gc=False):
@@ -35,11 +39,11 @@ class Message(Struct, gc=False):
     instructions: Any = None
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     return type(message.kind) is str and type(message.parts) is list
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.kind == "response":
         texts = [part.content for _, part in parts if part.part_kind == "text"]
@@ -53,7 +57,7 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
             yield Turn(False, [part.content], part=number)
 
 
-def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
     parts: Any = message.parts if message.kind == "request" else ()
     for number, part in enumerate(parts):
         if type(part) is Part and part.part_kind == "tool-return":
@@ -68,14 +72,3 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
                 untouched=why,
                 timestamp=part.timestamp,
             )
-
-
-FORMAT = Format(
-    name="model-messages",
-    expected="a list of messages, each an object with `kind` and `parts`",
-    hints=(b'parts"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)

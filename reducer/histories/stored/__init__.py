@@ -1,7 +1,7 @@
 """Stored histories: JSON of any version and format, in which tool returns are found and contents are replaced.
 
 `reduce_json(data, reduce)` takes and returns bytes, `returns(data)` yields the tool returns, and `events(data)` returns
-prompts, responses and returns in order. Each module of `histories/formats/` defines a format.
+prompts, responses and returns in order. Each module of `histories/formats/` is a format.
 """
 
 from reducer.histories.stored.events import Link, Linked, Placed, events, later_mentions, message_lists

@@ -106,7 +106,7 @@ def _linked(one: MessageList, source: Source) -> Iterator[Linked]:
     is_list = source.mark(one.raw) == "["
     for number, message in enumerate(one.messages):
         path = (*one.path, number) if is_list else one.path
-        if type(message) is one.form.message and one.form.recognises(message, source, False):
+        if type(message) is one.form.Message and one.form.recognises(message, source, False):
             turns = [*one.form.turns(message, source)]
             calls = [(call.at, call.id, call.tool, True) for turn in turns for call in turn.calls]
             returned = [(found.at, found.call_id, found.tool, False) for found in one.form.returns(message, source)]
