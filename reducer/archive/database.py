@@ -146,25 +146,12 @@ def naming(path: Path) -> Iterator[None]:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def store(connection: sqlite3.Connection, entries: Sequence[Entry], limits: Limits, now: int) -> None:
-    """Store entries in one transaction; existing ones get the time `now`. On a full disk, delete what `limits` allow.
-
-    Raises `sqlite3.Error`.
-    """
-
-    def insert() -> None:
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for entry in entries:
-                _insert(connection, entry, now)
-
-    try:
-        insert()
-    except sqlite3.OperationalError as error:
-        if limits == Limits() or error.sqlite_errorcode not in _NO_SPACE:
-            raise
-        delete_oldest(connection, limits, now)
-        insert()
+def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int) -> None:
+    """Store entries in one transaction; existing ones get the time `now`. Raises `sqlite3.Error`."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for entry in entries:
+            _insert(connection, entry, now)
 
 
 def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:

@@ -215,7 +215,7 @@ def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
     connection.execute("PRAGMA synchronous = OFF")
     for day, size in enumerate(sizes):
         text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
-        database.store(connection, [entry(text, [day], nth=day + 1)], Limits(), day * DAY)
+        database.store(connection, [entry(text, [day], nth=day + 1)], day * DAY)
     return connection
 
 
