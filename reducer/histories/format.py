@@ -28,8 +28,8 @@ class ToolCall(Struct):
 class Turn(Struct):
     """A prompt, or a response of the agent, that precedes the part `part`.
 
-    `texts` are strings, or JSON that is not decoded yet. With `joins`, a response belongs to the response before it,
-    unless a prompt or a message without turns comes between them.
+    `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
+    With `joins`, a response belongs to the one before it, unless a prompt or a message without turns comes between.
     """
 
     is_response: bool

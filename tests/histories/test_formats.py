@@ -21,7 +21,7 @@ from reducer.engine import reduce_content
 from reducer.errors import HistoryError
 from reducer.histories.against import compare
 from reducer.histories.formats import FORMATS
-from reducer.histories.stored import events, formats_of, message_lists, reduce_json, returns
+from reducer.histories.stored import events, formats_of, linked_histories, reduce_json, returns
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
@@ -65,7 +65,7 @@ def stored(history: Any) -> bytes:
 
 
 def formats_in(data: bytes) -> set[str]:
-    return {form.NAME for form, _, _ in message_lists(data)}
+    return {form.NAME for form, *_ in linked_histories(data)}
 
 
 # --- detection

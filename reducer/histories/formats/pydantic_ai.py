@@ -47,14 +47,20 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.kind == "response":
         texts = [part.content for _, part in parts if part.part_kind == "text"]
-        calls = [part for _, part in parts if part.part_kind == "tool-call"]
-        yield Turn(True, texts, [ToolCall(call.tool_name, call.tool_call_id, call.args) for call in calls])
+        calls = [_call(number, part, part.args) for number, part in parts if part.part_kind == "tool-call"]
+        yield Turn(True, texts, calls)
         return
     if type(message.instructions) is str:
         yield Turn(False, [message.instructions])
     for number, part in parts:
         if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
-            yield Turn(False, [part.content], part=number)
+            # A retry without a tool name does not answer a call.
+            retried = [_call(number, part)] if part.part_kind == "retry-prompt" and part.tool_name is not None else []
+            yield Turn(False, [part.content], retried, part=number)
+
+
+def _call(number: int, part: Part, arguments: Raw | UnsetType = UNSET) -> ToolCall:
+    return ToolCall(part.tool_name, part.tool_call_id, arguments, at=("parts", number, "tool_call_id"))
 
 
 def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
@@ -71,4 +77,5 @@ def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
                 contents=[] if part.content is UNSET else [part.content],
                 untouched=why,
                 timestamp=part.timestamp,
+                at=("parts", number, "tool_call_id"),
             )

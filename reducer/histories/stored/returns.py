@@ -152,7 +152,7 @@ def _tool_finder(source: Source, messages: list[Message]) -> Callable[[int, Any]
     def tool_of(number: int, call_id: Any) -> Any:
         nonlocal read
         for form, message in messages[read:number]:
-            for turn in form.turns(message, source):
+            for turn in filter(lambda turn: turn.is_response, form.turns(message, source)):
                 called: dict[str, Any] = {}
                 for call in turn.calls:
                     if type(call.id) is str:
