@@ -171,6 +171,8 @@ def test_reasons_why_rules_never_apply(case: dict[str, str]) -> None:
     data = history(case["content"], case["fields"])
     assert [one.untouched for one in returns(data)] == [case["why"]]
     assert reduce_json(data, shorter) is data
+    other = f",{TURN}]".encode()
+    assert reduce_json(data[:-1] + other, shorter) == data[:-1] + other.replace(b"[1,2,3]", b"[1,2]")
 
 
 LONG_NUMBER = {"content": f"[{'9' * 300},2,3]", "written": f"[{'9' * 300},2]"}
