@@ -46,10 +46,10 @@ class ToolReturn(Struct):
     rules never apply; it is empty if they do. `at` is the path from the message to the call id.
     """
 
-    part: int
-    tool: Any
     call_id: Any
     contents: list[Raw]
+    tool: Any = None
+    part: int = 0
     untouched: str = ""
     timestamp: Any = None
     at: Path = ()
@@ -112,7 +112,6 @@ def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
     return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
 
 
-def tool_returns(found: ToolReturn, content: Raw | UnsetType, source: Source) -> list[ToolReturn]:
-    """Return a tool return for each text of a content, because rules apply to each of them."""
-    listed = [[one] for one in texts(content, source)] or [[]]
-    return [ToolReturn(found.part, found.tool, found.call_id, one, found.untouched, at=found.at) for one in listed]
+def tool_returns(content: Raw | UnsetType, source: Source, **fields: Any) -> list[ToolReturn]:
+    """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
+    return [ToolReturn(contents=one, **fields) for one in [[one] for one in texts(content, source)] or [[]]]

@@ -63,4 +63,5 @@ def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
         if block.type == "tool_result":
             why = "" if block.is_error in (None, False) else "it is an error"
             at = ("content", number, "tool_use_id")
-            yield from tool_returns(ToolReturn(number, None, block.tool_use_id, [], why, at=at), block.content, source)
+            fields = {"part": number, "call_id": block.tool_use_id, "untouched": why, "at": at}
+            yield from tool_returns(block.content, source, **fields)

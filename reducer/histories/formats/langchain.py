@@ -78,5 +78,4 @@ def returns(message: Message, source: Source) -> list[ToolReturn]:
     if kind != "tool":
         return []
     why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
-    found = ToolReturn(0, None, data.tool_call_id, [], why, at=(key, "tool_call_id"))
-    return tool_returns(found, data.content, source)
+    return tool_returns(data.content, source, call_id=data.tool_call_id, untouched=why, at=(key, "tool_call_id"))

@@ -72,4 +72,4 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
 def returns(message: Message, source: Source) -> list[ToolReturn]:
     if message.role != "tool":
         return []
-    return tool_returns(ToolReturn(0, None, message.tool_call_id, [], at=("tool_call_id",)), message.content, source)
+    return tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))

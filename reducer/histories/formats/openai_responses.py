@@ -54,4 +54,4 @@ def turns(item: Message, source: Source) -> Iterator[Turn]:
 def returns(item: Message, source: Source) -> list[ToolReturn]:
     if item.type not in _RETURNS:
         return []
-    return tool_returns(ToolReturn(0, None, item.call_id, [], at=("call_id",)), item.output, source)
+    return tool_returns(item.output, source, call_id=item.call_id, at=("call_id",))

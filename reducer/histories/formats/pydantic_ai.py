@@ -71,10 +71,10 @@ def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or similar, stored as a text"
             yield ToolReturn(
-                number,
-                part.tool_name,
                 part.tool_call_id,
                 contents=[] if part.content is UNSET else [part.content],
+                tool=part.tool_name,
+                part=number,
                 untouched=why,
                 timestamp=part.timestamp,
                 at=("parts", number, "tool_call_id"),

@@ -125,7 +125,7 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
     """
 
     def new(tool: Any, call_id: Any) -> ToolReturn:
-        return ToolReturn(number, tool, call_id, [], untouched=why_untouched(tool), timestamp=part.timestamp)
+        return ToolReturn(call_id, [], tool, number, untouched=why_untouched(tool), timestamp=part.timestamp)
 
     returns: list[ToolReturn] = []
     for result in objects(part.results, Result):

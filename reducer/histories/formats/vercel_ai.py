@@ -93,7 +93,7 @@ def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
         if _is_tool(part) and part.state in _OUTPUTS:
             output = [] if part.output is UNSET else [part.output]
             at = ("parts", number, "toolCallId")
-            yield ToolReturn(number, _tool(part), part.tool_call_id, output, _untouched(part), at=at)
+            yield ToolReturn(part.tool_call_id, output, _tool(part), number, untouched=_untouched(part), at=at)
 
 
 def _tool(part: Part) -> Any:
