@@ -96,18 +96,19 @@ def readable(data: bytes) -> bytes:
     text = bytearray(data.replace(BOM, b"   ", 1) if data.startswith(BOM) else data)
     depth = start = 0
     for token in _TOKEN.finditer(data):
-        mark, length = token[0][:1], len(token[0])
+        at, end = token.span()
+        mark = data[at]
         if mark in b"[{":
             depth += 1
-            start = token.start() if depth == _MAX_LEVELS else start
+            start = at if depth == _MAX_LEVELS else start
         elif mark in b"]}":
             depth -= 1
             if depth == _MAX_LEVELS - 1:
-                text[start : token.end()] = b'"%b"' % (b"x" * (token.end() - start - 2))
-        elif mark != b'"':
-            text[slice(*token.span())] = (b"0." + b"1" * length)[:length]
+                text[start:end] = b'"%b"' % (b"x" * (end - start - 2))
+        elif mark != ord('"'):
+            text[at:end] = (b"0." + b"1" * (end - at))[: end - at]
         elif b"\\u" in token[0]:
-            text[slice(*token.span())] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
+            text[at:end] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
     if depth >= _MAX_LEVELS:
         text[start:] = b'"%b' % (b"x" * (len(text) - start - 1))
     try:
