@@ -157,12 +157,10 @@ def _add_tools(tools: dict[str, Any], turns: Iterable[Turn]) -> None:
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
     """Yield the copies in a return that change, with their new contents; `new` is the reduced content of the return.
 
-    A copy with the same value, or with the value that the text of the return encodes, changes in the same way. Any
-    other copy, such as a shortened text, is reduced separately.
+    A copy that is the value which the text of the return encodes changes in the same way. Any other copy with another
+    content, such as a shortened text, is reduced separately.
     """
-    if new is not found.content:
-        yield found.copies[0], new
-    for copy in found.copies[1:]:
+    for copy in found.copies:
         changed = _changed_copy(found, new, copy.content, reduce)
         if changed is not copy.content:
             yield copy, changed
@@ -170,18 +168,13 @@ def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) ->
 
 def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any], Any]) -> Any:
     content = found.content
-    if type(copy) is type(content) and _is_same(copy, content):
-        return copy if new is content else new
-    if type(content) is type(new) is str and type(copy) is not str and _is_same(copy, read_json(content)):
+    if copy is content:
+        return new
+    if type(content) is type(new) is str and type(copy) is not str and encode(copy) == encode(read_json(content)):
         value = copy if new is content else read_json(new)
         if type(value) is type(copy):
             return value
     return reduce(found.tool, copy)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    # Python's `1 == 1.0 == True` is not enough: the JSON must also be the same.
-    return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
