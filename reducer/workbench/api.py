@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -44,9 +44,9 @@ from reducer.analysis.drafting import draft_rule, file_names
 from reducer.analysis.explanation import explained
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
-from reducer.analysis.rule_tests import TestResult, run_sample, run_test
+from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import sample_files
+from reducer.analysis.samples import samples_of
 from reducer.analysis.tree import tree as tree_of
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
@@ -297,7 +297,8 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
         whole = every or ruleset
         found |= {*problems_when_run(rule, whole, text.encode())}
         tree, _ = parse_rule(text, file)
-        tests = [_test_as_json(result, tree) for result in _results(rule, whole)]
+        results = (run_sample(whole, sample) for sample in samples_of(rule, whole))
+        tests = [_test_as_json(result, tree) for result in results if result is not None]
     return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
 
 
@@ -314,12 +315,7 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
     return rule, ruleset, [one for one in problems if one.location.file == file or one.severity == "error"]
 
 
-def _results(rule: Rule, ruleset: Ruleset) -> Iterator[TestResult]:
-    yield from (run_test(ruleset, rule, number) for number, _ in enumerate(rule.tests))
-    yield from filter(None, (run_sample(ruleset, rule, file) for file in sample_files(rule, ruleset)))
-
-
-def _test_as_json(result: TestResult, tree: Tree | None) -> dict[str, Any]:
+def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
     sizes = {} if result.did is None else {"before": result.did.before, "after": result.did.after}
     failures = [fields_of(one, "place", "what") for one in result.failures]
     line = 1 if tree is None else locate(tree, result.place).line

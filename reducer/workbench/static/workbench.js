@@ -339,8 +339,8 @@ const sizes = (characters) =>
 
 function stepTable(steps) {
   const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
-  const rows = steps.map(({ name, line, places, characters: { before, after }, ran, missing }, index) => {
-    const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
+  const rows = steps.map(({ name, line, places, characters: { before, after }, ran, nothing }, index) => {
+    const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
     const look = { class: `link ${stepClass(index + 1)}`, disabled: line === null };
     const go = button(name, () => editor.goTo(line), look);
     const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
@@ -373,8 +373,8 @@ const check = latest(CHECK_DELAY, () => {
 }, fail);
 
 function testItem({ name, line, failures }) {
-  const reasons = failures.map(({ message, expected, seen, help }) =>
-    [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; "));
+  const reasons = failures.map(({ message, expected, found, help }) =>
+    [message, expected && `expected ${expected}`, found && `found ${found}`, help].filter(Boolean).join("; "));
   const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
   const go = button(name, () => editor.goTo(line), { class: "link" });
   return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons.map(item)));
