@@ -6,12 +6,12 @@ import asyncio
 import inspect
 import os
 import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from weakref import ref
 
 from pydantic_ai.exceptions import UserError
@@ -77,17 +77,30 @@ def history_processor(
     return reduce_tool_returns if archive is None else reduce_and_archive
 
 
+class _Known(NamedTuple):
+    """A part that was reduced before, its content then and its result. Both are None if the part is a result itself."""
+
+    part: ref[ToolReturnPart]
+    content: Any
+    result: ToolReturnPart | None
+
+
 class Processor:
-    """Reduces histories, archives the originals, and reports. `history_processor` describes the arguments."""
+    """Reduces histories, archives the originals, and reports. `history_processor` describes the arguments.
+
+    It knows parts by `id`: parts are not hashable, and equal parts can be different parts. An id is removed together
+    with its part, before another object can get it. Each access is one dict operation, so threads need no lock; at
+    worst, two threads reduce the same part.
+    """
 
     def __init__(
         self,
         rules: RulesLike,
-        archive: str | Path | Archive | None,
+        archive: str | Path | Archive | None = None,
         *,
-        on_reduce: Callable[[Reduction], None] | None,
-        telemetry: bool,
-        dry_run: bool,
+        on_reduce: Callable[[Reduction], None] | None = None,
+        telemetry: bool = True,
+        dry_run: bool = False,
         references: bool = False,
     ) -> None:
         check_flags(telemetry=telemetry, references=references, dry_run=dry_run)
@@ -98,14 +111,34 @@ class Processor:
         self.archive = None if archive is None or dry_run else open_archive(archive)
         if references and not isinstance(self.rules, Reducer):
             raise UserError("references=True needs rule files or a Reducer")
-        self._parts = PartReducer(self.rules, references, dry_run)
+        self._references, self._dry_run = references, dry_run
         self._report = reporter(on_reduce, telemetry, dry_run)
+        self.known: dict[int, _Known] = {}
 
     def __call__(self, ctx: RunContext[Any] | None, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Return the reduced messages. An archive needs the context."""
+        """Return the reduced messages; unchanged ones stay the same objects. An archive needs the context."""
         if self.archive is not None and (engine := workflow()) in ("DBOS", "Temporal"):
             raise UserError(f"an archive is a file, and a {engine} workflow does no I/O: leave out `archive` there")
-        result, attempts = self._parts.reduce(messages)
+        mentions = later_mentions(messages) if self._references else None
+        reduce_content = _reduce_with(self.rules)
+        attempts: list[Attempt] = []
+
+        def reduce_part(index: int, part: Any) -> Any:
+            if type(part) is not ToolReturnPart:
+                return part
+            known = self.known.get(id(part))
+            if known is not None and (known.result is None or known.content is part.content):
+                return known.result or part
+            one = _attempt(part, reduce_content, mentions(index, part.content) if mentions else None)
+            if one.new is not part or one.outcome.fault:
+                attempts.append(one)
+            result = part if self._dry_run else one.new
+            self._remember(result, None, None)
+            if result is not part:
+                self._remember(part, part.content, result)
+            return result
+
+        result = [with_parts(message, partial(reduce_part, index)) for index, message in enumerate(messages)]
         if self.archive is not None and ctx is not None and attempts:
             store(self.archive, ctx, messages, [one for one in attempts if one.new is not one.old])
         self._report(attempts)
@@ -113,85 +146,37 @@ class Processor:
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Reduce messages, in a worker thread if new contents are large, so that the event loop does not wait."""
+        parts = (part for message in messages for part in message.parts if type(part) is ToolReturnPart)
+        sizes = (_size(part.content) for part in parts if id(part) not in self.known)
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
-        if self._parts.is_large(messages) and not workflow():
+        if any(total > LARGE for total in accumulate(sizes)) and not workflow():
             return await asyncio.to_thread(self, ctx, messages)
         return self(ctx, messages)
 
-
-class PartReducer:
-    """Reduces histories and remembers parts by `id`: results in `done`, originals with their results in `originals`.
-
-    Parts are not hashable, and equal parts can be different parts. An id is removed together with its part, before
-    another object can get it. Each access is one dict operation, so threads need no lock; at worst, two threads reduce
-    the same part.
-    """
-
-    def __init__(self, rules: Rules, references: bool = False, dry_run: bool = False) -> None:
-        self.done: dict[int, ref[ToolReturnPart]] = {}
-        self.originals: dict[int, tuple[ref[ToolReturnPart], Any, ToolReturnPart]] = {}
-        self._rules, self._references, self._dry_run = rules, references, dry_run
-
-    def reduce(self, messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], list[Attempt]]:
-        """Return the new messages, and the first attempts that changed a part or had a fault.
-
-        Unchanged messages stay the same objects; in a dry run, all of them.
-        """
-        ruleset = self._rules.ruleset if isinstance(self._rules, Reducer) else None  # `reload` can replace it
-        mentions = later_mentions(messages)
-        result, attempts = list(messages), list[Attempt]()
-
-        def reduce_content(index: int, tool: str, content: Any) -> Outcome:
-            if ruleset is None:
-                return Outcome(None, self._rules.reduce_content(tool, content))
-            return attempt(ruleset, tool, content, mentions(index, content) if self._references else None)
-
-        def reduce_part(index: int, part: Any) -> Any:
-            if type(part) is not ToolReturnPart or id(part) in self.done:
-                return part
-            _, content, kept = self.originals.get(id(part), (None, None, None))
-            if kept is None or content is not part.content:
-                new, outcome = _attempt(part, partial(reduce_content, index))
-                if new is not part or outcome.fault:
-                    attempts.append(Attempt(part, new, outcome))
-                kept = part if self._dry_run else new
-                self.done[id(kept)] = ref(kept, partial(self._remove, id(kept)))
-                if kept is not part:
-                    self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, kept
-            return kept
-
-        new = set(map(id, self._new(messages)))
-        for index, message in enumerate(messages if new else ()):
-            if not new.isdisjoint(map(id, message.parts)):
-                result[index] = with_parts(message, partial(reduce_part, index))
-        return result, attempts
-
-    def is_large(self, messages: Sequence[ModelMessage]) -> bool:
-        """Return whether the contents that `reduce` reads for the first time have more than `LARGE` characters."""
-        sizes = (_size(part.content) for part in self._new(messages) if id(part) not in self.originals)
-        return any(total > LARGE for total in accumulate(sizes))
-
-    def _new(self, messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
-        parts: Iterator[Any] = chain.from_iterable(message.parts for message in messages)
-        return [part for part in parts if type(part) is ToolReturnPart and id(part) not in self.done]
-
-    def _remove(self, key: int, _: object) -> None:
-        self.done.pop(key, None)
-        self.originals.pop(key, None)
+    def _remember(self, part: ToolReturnPart, content: Any, result: ToolReturnPart | None) -> None:
+        key = id(part)
+        self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), content, result)
 
 
-def _attempt(part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]) -> tuple[ToolReturnPart, Outcome]:
+def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
+    """Return `reduce(tool, content, protected)`, with the ruleset of now: `reload` can replace it."""
+    if isinstance(rules, Reducer):
+        return partial(attempt, rules.ruleset)
+    return lambda tool, content, _: Outcome(None, rules.reduce_content(tool, content))
+
+
+def _attempt(part: ToolReturnPart, reduce_content: Callable[..., Outcome], protected: Any) -> Attempt:
     outcome = Outcome(None, part.content)
 
     def reduce(tool: str, content: Any) -> Any:
         nonlocal outcome
-        outcome = reduce_content(tool, content)
+        outcome = reduce_content(tool, content, protected)
         return outcome.content
 
     try:
-        return reduced_part(part, reduce), outcome
+        return Attempt(part, reduced_part(part, reduce), outcome)
     except Exception as error:
-        return part, replace(outcome, fault=location(error))
+        return Attempt(part, part, replace(outcome, fault=location(error)))
 
 
 def _size(content: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
@@ -13,7 +14,7 @@ from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
-from reducer.histories.files import is_heavy, lines_of
+from reducer.histories.files import is_heavy
 from reducer.rules import Ruleset
 
 
@@ -115,11 +116,11 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     outputs: list[bytes] = []
 
     def looks() -> Iterator[Look]:
-        for start, end in lines_of(piece):
-            line = piece[start:end]
+        for whole in BytesIO(piece):
+            line = whole.removesuffix(b"\n")
             blank = Look(Tally(), LineSum("", lines=1, blank=1), line)
             found = look_at_line(ruleset, line, options, file) if line.strip() else blank
-            outputs.append(found.output + piece[end : end + 1])  # the line feed, which the last line may lack
+            outputs.append(found.output + whole[len(line) :])
             yield found
 
     found = joined(looks())

@@ -148,11 +148,13 @@ class Archive:
                 if self._connection is None:
                     self._connection = database.open_to_write(self.path, self._timeout)
                     self._identity, self._written = _identity(self.path), 0
-                database.store(self._connection, entries, self._limits, _now())
-                self._written += len(entries)
-                entries = []
-                if self._limits != Limits():
-                    database.delete_oldest(self._connection, self._limits, _now())
+                try:
+                    database.store(self._connection, entries, _now())
+                    self._written += len(entries)
+                    entries = []
+                finally:  # on a full disk, this frees space for the next entries
+                    if self._limits != Limits():
+                        database.delete_oldest(self._connection, self._limits, _now())
         except ArchiveError as error:
             self._fail(len(entries), str(error))
         except Exception as error:  # the next entries must still be written

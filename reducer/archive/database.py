@@ -146,25 +146,12 @@ def naming(path: Path) -> Iterator[None]:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def store(connection: sqlite3.Connection, entries: Sequence[Entry], limits: Limits, now: int) -> None:
-    """Store entries in one transaction; existing ones get the time `now`. On a full disk, delete what `limits` allow.
-
-    Raises `sqlite3.Error`.
-    """
-
-    def insert() -> None:
-        with connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for entry in entries:
-                _insert(connection, entry, now)
-
-    try:
-        insert()
-    except sqlite3.OperationalError as error:
-        if limits == Limits() or error.sqlite_errorcode not in _NO_SPACE:
-            raise
-        delete_oldest(connection, limits, now)
-        insert()
+def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int) -> None:
+    """Store entries in one transaction; existing ones get the time `now`. Raises `sqlite3.Error`."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for entry in entries:
+            _insert(connection, entry, now)
 
 
 def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
@@ -188,39 +175,30 @@ def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
 
 
 def find_original(
-    connection: sqlite3.Connection,
-    id: ReturnId,
-    content: Any,
-    *,
-    newest: bool = False,
-    owner: str | None = None,
-    since: int = NO_TIME,
+    connection: sqlite3.Connection, id: ReturnId, content: Any, *, owner: str | None = None, since: int = NO_TIME
 ) -> Original:
     """Find the original of a return by its reduced content (plain JSON).
 
-    `newest`: take the newest original if several fit, or if none has the same time or number.
-    `owner`: search only entries of this owner.
-    `since`: search only entries that were stored at this time or later.
-
-    If rules reduced the return several times, the result is what the tool returned. Raises `sqlite3.Error`.
+    Searches entries that were stored at the time `since` or later, and with `owner`, only its entries. If rules reduced
+    the return several times, the result is what the tool returned. Raises `sqlite3.Error`.
     """
 
-    def search(content: Any, newest: bool) -> Original:
+    def search(content: Any) -> Original:
         reduced = canonical(content) or b""
         marked = is_marked(reduced.decode())
         rows = _rows(connection, id, reduced, owner=owner, since=since)
-        fitting = _fitting(rows, id, marked) or (rows if newest else [])
-        if not fitting and rows:
-            return Original(None, "the archive has an original that belongs to another return")
-        if not fitting:
-            return Original(None, "it contains markers, and the archive does not have its original" if marked else "")
-        if len({original for _, _, original in fitting}) > 1 and not newest:
+        originals = {original for _, _, original in _fitting(rows, id, marked)}
+        if len(originals) == 1:
+            return _load(connection, originals.pop())
+        if originals:
             return Original(None, "the archive has several originals that fit")
-        return _load(connection, fitting[0][2])
+        if rows:
+            return Original(None, "the archive has an original that belongs to another return")
+        return Original(None, "it contains markers, and the archive does not have its original" if marked else "")
 
-    result = search(content, newest)
+    result = search(content)
     for _ in range(1, _MAX_PASSES):
-        earlier = result if result.data is None else search(json.loads(result.data), False)
+        earlier = result if result.data is None else search(json.loads(result.data))
         if earlier.data is None:
             break
         result = earlier
@@ -362,11 +340,10 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 def _rows(
     connection: sqlite3.Connection, id: ReturnId, reduced: bytes, owner: str | None, since: int
 ) -> list[tuple[int, int, int]]:
-    """Return the rows of a return, newest first: `nth`, `time` and the id of the original."""
+    """Return the rows of a return: `nth`, `time` and the id of the original."""
     for copy in dict.fromkeys((id.copy, 0)):
         rows = connection.execute(
-            "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
-            " ORDER BY stored_at DESC, id DESC",
+            "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3",
             (_key(id._replace(copy=copy), reduced), None if owner is None else escaped(owner), since),
         ).fetchall()
         if rows:

@@ -18,12 +18,10 @@ class Restored(NamedTuple):
     unrestored: tuple[tuple[Return, str], ...]
 
 
-def restore(
-    history: bytes, connection: sqlite3.Connection, *, newest: bool = False, input_format: InputFormat = "auto"
-) -> Restored:
+def restore(history: bytes, connection: sqlite3.Connection, input_format: InputFormat = "auto") -> Restored:
     """Restore the original tool returns of a stored history (UTF-8 JSON). All other bytes stay the same.
 
-    `newest`: take the newest original if several fit. Raises `HistoryError` and `sqlite3.Error`.
+    Raises `HistoryError` and `sqlite3.Error`.
     """
     changes: list[tuple[Content, bytes]] = []
     unrestored: list[tuple[Return, str]] = []
@@ -33,7 +31,7 @@ def restore(
             continue
         problems, before = [], len(changes)
         for number, copy in enumerate(found.copies, 1 if len(found.copies) > 1 else 0):
-            original = find_original(connection, _id(found, number), copy.content, newest=newest)
+            original = find_original(connection, _id(found, number), copy.content)
             if original.data is not None:
                 changes.append((copy, original.data))
             elif original.problem:

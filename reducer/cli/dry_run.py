@@ -179,7 +179,7 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
     target = run.targets[source]
     with files.open_target(target) as file:
         if parquet.is_parquet(source.name):
-            with parquet.writer(source.name, run.options.column, file) as write:
+            with parquet.writer(source.name, file) as write:
                 yield write
             run.written += file.tell() if target else 0
             return

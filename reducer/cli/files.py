@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
@@ -20,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
 from reducer.errors import HistoryError
 from reducer.histories import files as compression
-from reducer.histories.files import ENDINGS, Chunk, CompressedError, Stream, chunks, lines_of
+from reducer.histories.files import ENDINGS, Chunk, CompressedError, chunks
 
 if TYPE_CHECKING:
     from reducer.histories.stored import Return
@@ -55,10 +56,12 @@ SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
     """Yield the chunks of a source, at least one. Raises `CommandError`."""
+    if source.path and source.path.resolve().is_fifo():  # a pipe without a name, as by `<(…)`, has a writer
+        raise CommandError(f"{source.name}: a FIFO can have no writer, so it is not read; use - and standard input")
     try:
         opened: Any = source.path.open("rb") if source.path else nullcontext(sys.stdin.buffer)
         with opened as file:
-            yield from chunks(Stream(file.read1), source.name)  # does not wait for more than is available
+            yield from chunks(file, source.name)
     except (CompressedError, OSError) as error:
         raise CommandError(f"{source.name}: {reason(error)}") from None
 
@@ -67,8 +70,8 @@ def read_lines(source: Source) -> Iterator[Chunk]:
     """Yield each line of JSON lines, with the beginning of a long line, or one whole history. Raises `CommandError`."""
     for chunk in read_chunks(source):
         if chunk.kind == "lines":
-            for number, (start, end) in enumerate(lines_of(chunk.content), chunk.number):
-                yield chunk._replace(number=number, content=chunk.content[start:end])
+            for number, line in enumerate(BytesIO(chunk.content), chunk.number):
+                yield chunk._replace(number=number, content=line.removesuffix(b"\n"))
         elif chunk.kind != "rest":
             yield chunk
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import takewhile
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from reducer.analysis.look import Look, LookOptions, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
@@ -72,14 +72,16 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
 
 
 @contextmanager
-def writer(name: str, column: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
-    """Write a file with the layout of the file `name`; yield a function that writes the Arrow stream of a row group.
+def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
+    """Write a file like the file `name`; yield a function that writes the Arrow stream of a row group.
 
-    The schema, the metadata, the codec and the encoding of each column and the row groups stay the same. Raises
-    `HistoryError` and OSError.
+    The schema, the metadata, the codec of each column and the row groups stay the same. Raises `HistoryError` and
+    OSError.
     """
     with _opened(name) as file:
-        schema, layout = file.schema_arrow, _layout(file.metadata, column)
+        schema, groups = file.schema_arrow, [file.metadata.row_group(n) for n in range(min(1, file.num_row_groups))]
+    columns = [group.column(index) for group in groups for index in range(group.num_columns)]
+    codecs = {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in columns}
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -88,34 +90,15 @@ def writer(name: str, column: str, target: IO[bytes]) -> Iterator[Callable[[byte
         if table.num_rows:
             output.write_table(table, table.num_rows)
 
-    with pq.ParquetWriter(target, schema, **layout) as output:
+    with pq.ParquetWriter(target, schema, compression=codecs) as output:
         yield write
-
-
-def _layout(metadata: Any, column: str) -> dict[str, Any]:
-    """Return the options of `ParquetWriter` for the layout that the first row group of a file has.
-
-    After a reduction, the rows are no longer sorted by `column`.
-    """
-    layout = {"version": metadata.format_version, "store_schema": b"ARROW:schema" in (metadata.metadata or {})}
-    if not metadata.num_row_groups:
-        return layout
-    columns = [metadata.row_group(0).column(index) for index in range(metadata.num_columns)]
-    sorting = metadata.row_group(0).sorting_columns
-    kept = takewhile(lambda one: columns[one.column_index].path_in_schema != column, sorting)
-    return layout | {
-        "compression": {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in columns},
-        "use_dictionary": [one.path_in_schema for one in columns if one.has_dictionary_page],
-        "write_statistics": [one.path_in_schema for one in columns if one.is_stats_set],
-        "write_page_index": any(one.has_offset_index for one in columns),
-        "use_deprecated_int96_timestamps": any(one.physical_type == "INT96" for one in columns),
-        "sorting_columns": tuple(kept) or None,
-    }
 
 
 @contextmanager
 def _opened(name: str) -> Iterator[ParquetFile]:
     """Open a Parquet file, and report errors in it. Raises `HistoryError`."""
+    if not Path(name).is_file():
+        raise HistoryError(f"{name}: not a regular file")
     try:
         import reducer.arrow  # noqa: F401  # names the extra if pyarrow is missing
     except ImportError as error:

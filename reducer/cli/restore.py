@@ -31,13 +31,12 @@ def main(arguments: Sequence[str]) -> int:
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=help)
-    add("--newest", action="store_true", help="if several originals match a return, use the newest")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
     errors = unrestored = 0
     with open_to_read(options.archive) as connection:
-        restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
+        restored = partial(restore, connection=connection, input_format=options.input_format)
         for source, file in targets(options.output, sources, [options.archive]).items():
             try:
                 unrestored += _restore_file(source, file, restored)

@@ -1,7 +1,7 @@
 """Find the tool returns of a history, and write back only the contents that change.
 
 `stored.reduce_json(data, reduce)` takes and returns JSON bytes; `live.reduce_messages(messages, reduce)` takes and
-returns PydanticAI objects. A stored format is one file in `formats/` that defines a `Format`.
+returns PydanticAI objects. A stored format is a module in `formats/`.
 """
 
 from __future__ import annotations

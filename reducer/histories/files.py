@@ -7,13 +7,15 @@ chooses it by the file name.
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from errno import EFBIG
+from functools import partial
 from importlib import import_module
 from itertools import chain
-from typing import Any, Literal, NamedTuple, cast
+from typing import IO, Any, Literal, NamedTuple, cast
 
 from reducer.histories.source import BOM
 from reducer.values import loads
@@ -54,48 +56,6 @@ class CompressedError(ValueError):
     """A compressed file ends early, is damaged or needs a missing package; the message contains the position."""
 
 
-class Stream:
-    """Bytes that are read once, and that can be unread. `at` is the number of bytes read.
-
-    `source(size)` returns about `size` bytes, and none only at the end.
-    """
-
-    def __init__(self, source: Callable[[int], bytes]) -> None:
-        self._source = source
-        self._buffer = b""
-        self._start = 0
-        self.at = 0
-
-    def read(self, size: int) -> bytes:
-        """Read at most `size` bytes. Return none only at the end."""
-        self._fill()
-        content = self._buffer[self._start : self._start + size]
-        self._start += len(content)
-        self.at += len(content)
-        return content
-
-    def readline(self, size: int) -> bytes:
-        """Read up to the end of a line, at most `size` bytes."""
-        parts: list[bytes] = []
-        while size and not (parts and parts[-1].endswith(b"\n")) and self._fill():
-            end = self._buffer.find(b"\n", self._start) + 1 or len(self._buffer)
-            parts.append(self.read(min(size, end - self._start)))
-            size -= len(parts[-1])
-        return b"".join(parts)
-
-    def _fill(self) -> bool:
-        if self._start == len(self._buffer):
-            self._buffer, self._start = self._source(_STEP), 0
-        return bool(self._buffer)
-
-    def unread(self, content: bytes) -> None:
-        """Push back the bytes that were read last."""
-        self.at -= len(content)
-        if len(content) > self._start:
-            self._buffer, self._start = content + self._buffer[self._start :], len(content)
-        self._start -= len(content)
-
-
 class Chunk(NamedTuple):
     """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
@@ -113,13 +73,28 @@ class Chunk(NamedTuple):
         return self.kind == "lines" and not self.content.strip()
 
 
-def is_lines_name(name: str) -> bool:
-    """Return whether a file name stands for JSON lines."""
-    return name.lower().endswith(_LINES_ENDINGS)
+def chunks(file: IO[bytes], name: str) -> Iterator[Chunk]:
+    """Yield the chunks of the open file `name`, at least one. The joined chunks are its decompressed bytes.
+
+    The split depends only on these bytes. A chunk of lines ends with the first line end at or after `_MIN_CHUNK` bytes,
+    before a long line or at the end of the file. Raises `CompressedError`, and OSError above `MAX_HISTORY` bytes.
+    """
+    stream = decompressed(file)
+    are_lines, head = (True, []) if name.lower().endswith(_LINES_ENDINGS) else detect_lines(stream)
+    if not are_lines:
+        content = b"".join([*head, stream.read(MAX_HISTORY + 1)])
+        if len(content) > MAX_HISTORY:
+            raise OSError(EFBIG, f"larger than {MAX_HISTORY:,} bytes; split it into histories in JSON lines")
+        yield Chunk("history", 0, content)
+        return
+    number, parts = 1, _parts(stream, head)
+    for kind, content in chain([next(parts, ("lines", b""))], parts):
+        yield Chunk(kind, number, content)
+        number += content.count(b"\n")
 
 
-def are_lines(stream: Stream) -> bool:
-    """Return whether the first line that is not blank is a JSON value and another one follows. Reads nothing.
+def detect_lines(stream: IO[bytes]) -> tuple[bool, list[bytes]]:
+    """Return whether the first line that is not blank is a JSON value and another one follows, and the lines read.
 
     A single line of more than `MAX_LINE` bytes is a history, not JSON lines. So is a value between many blank lines.
     """
@@ -131,8 +106,7 @@ def are_lines(stream: Stream) -> bool:
         values += value != b""
         if len(line) > MAX_LINE or (values == 1 and value and not _is_structure(value)):
             break
-    stream.unread(b"".join(head))
-    return values == 2
+    return values == 2, head
 
 
 def _is_structure(line: bytes) -> bool:
@@ -142,37 +116,10 @@ def _is_structure(line: bytes) -> bool:
         return False
 
 
-def chunks(stored: Stream, name: str) -> Iterator[Chunk]:
-    """Yield the chunks of the file `name`, at least one. The joined chunks are its decompressed bytes.
-
-    The split depends only on these bytes. A chunk of lines ends with the first line end at or after `_MIN_CHUNK` bytes,
-    before a long line or at the end of the file. Raises `CompressedError`, and OSError above `MAX_HISTORY` bytes.
-    """
-    stream = decompressed(stored)
-    if not (is_lines_name(name) or are_lines(stream)):
-        yield Chunk("history", 0, _whole(stream))
-        return
-    number, parts = 1, _parts(stream)
-    for kind, content in chain([next(parts, ("lines", b""))], parts):
-        yield Chunk(kind, number, content)
-        number += content.count(b"\n")
-
-
-def _whole(stream: Stream) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while part := stream.read(_STEP):
-        parts.append(part)
-        size += len(part)
-        if size > MAX_HISTORY:
-            raise OSError(EFBIG, f"larger than {MAX_HISTORY:,} bytes; split it into histories in JSON lines")
-    return b"".join(parts)
-
-
-def _parts(stream: Stream) -> Iterator[tuple[Literal["lines", "long line", "rest"], bytes]]:
+def _parts(stream: IO[bytes], head: list[bytes]) -> Iterator[tuple[Literal["lines", "long line", "rest"], bytes]]:
     lines: list[bytes] = []
     size = 0
-    while line := stream.readline(MAX_LINE + 1):
+    for line in chain(head, iter(partial(stream.readline, MAX_LINE + 1), b"")):
         is_long = len(line) > MAX_LINE
         if not is_long:
             lines.append(line)
@@ -186,16 +133,6 @@ def _parts(stream: Stream) -> Iterator[tuple[Literal["lines", "long line", "rest
             yield "rest", line
     if lines:
         yield "lines", b"".join(lines)
-
-
-def lines_of(chunk: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each line of a chunk, without its line feed."""
-    start = 0
-    while start < len(chunk):
-        end = chunk.find(b"\n", start)
-        end = len(chunk) if end < 0 else end
-        yield start, end
-        start = end + 1
 
 
 def is_heavy(line: bytes) -> bool:
@@ -229,45 +166,63 @@ def compressed(content: bytes, kind: Compression) -> bytes:
     return content
 
 
-def decompressed(source: Stream) -> Stream:
-    """Return the decompressed bytes, or the same stream if it is not compressed. Reading raises `CompressedError`."""
-    head = b""
-    while len(head) < 4 and (more := source.read(4 - len(head))):
-        head += more
-    source.unread(head)
+def decompressed(file: IO[bytes]) -> io.BufferedReader:
+    """Return the bytes of a file, decompressed if it is compressed. Reading raises `CompressedError`."""
+    head = file.read(4)
     if head.startswith(_GZIP):
-        frames = _frames(source, "gzip", lambda: zlib.decompressobj(wbits=31), zlib.error)
+        pieces = _frames(head, file, "gzip", lambda: zlib.decompressobj(wbits=31), zlib.error)
     elif head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
         zstandard = _zstandard()
         decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-        frames = _frames(source, "zstd", decompressor.decompressobj, zstandard.ZstdError)
+        pieces = _frames(head, file, "zstd", decompressor.decompressobj, zstandard.ZstdError)
     else:
-        return source
-    return Stream(lambda size: next(frames, b""))
+        pieces = chain([head] if head else [], iter(partial(file.read, _STEP), b""))
+    return io.BufferedReader(_Pieces(pieces), _STEP)
 
 
-def _frames(source: Stream, kind: str, start: Callable[[], Any], error_type: type[Exception]) -> Iterator[bytes]:
+class _Pieces(io.RawIOBase):
+    """A readable file that consists of pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._rest = self._rest or memoryview(next(self._pieces, b""))
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def _frames(
+    step: bytes, file: IO[bytes], kind: str, start: Callable[[], Any], error_type: type[Exception]
+) -> Iterator[bytes]:
     """Decompress gzip members or Zstandard frames one by one, because a stream reader accepts a frame that ends early.
 
-    `start` returns the decompressor of one frame. Zeros between frames are ignored.
+    `step` are the bytes already read, and `start` returns the decompressor of one frame. Zeros between frames are
+    ignored.
     """
-    frame = None
-    while step := source.read(_COMPRESSED_STEP):
-        if frame is None and not (step := step.lstrip(b"\0")):
-            continue
-        frame = frame or start()
-        try:
-            content = frame.decompress(step)
-        except error_type as error:
-            place = f"at about byte {source.at:,} ({error})"
-            raise CompressedError(f"damaged: the {kind} file cannot be read {place}") from None
-        if frame.eof:
-            source.unread(frame.unused_data)
-            frame = None
-        if content:
-            yield content
+    frame, at = None, len(step)
+    while step:
+        if frame is not None or (step := step.lstrip(b"\0")):
+            frame = frame or start()
+            try:
+                content = frame.decompress(step)
+            except error_type as error:
+                place = f"at about byte {at:,} ({error})"
+                raise CompressedError(f"damaged: the {kind} file cannot be read {place}") from None
+            if content:
+                yield content
+            step, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        if not step:
+            step = file.read(_COMPRESSED_STEP)
+            at += len(step)
     if frame is not None:
-        raise CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
+        raise CompressedError(f"cut short: the {kind} file ends early, at byte {at:,}")
 
 
 def _zstandard() -> Any:

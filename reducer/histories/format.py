@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -29,8 +28,8 @@ class ToolCall(Struct):
 class Turn(Struct):
     """A prompt, or a response of the agent, that precedes the part `part`.
 
-    `texts` are strings, or JSON that is not decoded yet. With `joins`, a response belongs to the response before it,
-    unless a prompt or a message without turns comes between them.
+    `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
+    With `joins`, a response belongs to the one before it, unless a prompt or a message without turns comes between.
     """
 
     is_response: bool
@@ -47,36 +46,39 @@ class ToolReturn(Struct):
     rules never apply; it is empty if they do. `at` is the path from the message to the call id.
     """
 
-    part: int
-    tool: Any
     call_id: Any
     contents: list[Raw]
+    tool: Any = None
+    part: int = 0
     untouched: str = ""
     timestamp: Any = None
     at: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A stored format.
+class Format(Protocol):
+    """A stored format, which is a module of `histories/formats/`.
 
-    `message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. Values without any of the `hints` contain no messages of this format. The
-    functions take the Struct and its source:
-
-    - `recognises(message, source, strict)`: return whether it is a message of this format. If `strict`, accept only
-      messages that no other program writes; to detect a format, one message of the list must pass the strict check.
-    - `turns(message, source)`: return its prompts and responses in order.
-    - `returns(message, source)`: return its tool returns in order.
+    `Message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
+    `Raw`, `Any` or a union with `Scalar`. Values without any of the `HINTS` contain no messages of this format.
     """
 
-    name: str
-    expected: str
-    hints: tuple[bytes, ...]
-    message: type[Struct]
-    recognises: Callable[[Any, Source, bool], bool]
-    turns: Callable[[Any, Source], Iterable[Turn]]
-    returns: Callable[[Any, Source], Iterable[ToolReturn]]
+    NAME: str
+    EXPECTED: str
+    HINTS: tuple[bytes, ...]
+    Message: type[Struct]
+
+    def recognises(self, message: Any, source: Source, strict: bool) -> bool:
+        """Return whether it is a message of this format.
+
+        If `strict`, accept only messages that no other program writes; to detect a format, one message of the list
+        must pass the strict check.
+        """
+
+    def turns(self, message: Any, source: Source) -> Iterable[Turn]:
+        """Return the prompts and responses of a message in order."""
+
+    def returns(self, message: Any, source: Source) -> Iterable[ToolReturn]:
+        """Return the tool returns of a message in order."""
 
 
 class Part(Struct, gc=False):
@@ -110,7 +112,6 @@ def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
     return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
 
 
-def tool_returns(found: ToolReturn, content: Raw | UnsetType, source: Source) -> list[ToolReturn]:
-    """Return a tool return for each text of a content, because rules apply to each of them."""
-    listed = [[one] for one in texts(content, source)] or [[]]
-    return [ToolReturn(found.part, found.tool, found.call_id, one, found.untouched, at=found.at) for one in listed]
+def tool_returns(content: Raw | UnsetType, source: Source, **fields: Any) -> list[ToolReturn]:
+    """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
+    return [ToolReturn(contents=one, **fields) for one in [[one] for one in texts(content, source)] or [[]]]

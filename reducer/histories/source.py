@@ -1,6 +1,6 @@
 """Read stored JSON as Structs with the byte offsets of their `Raw` values, and decode and encode contents.
 
-`msgspec` reads it. If `msgspec` refuses or copies values, the slower JSON reader of Python reads it.
+`msgspec` reads it. What `msgspec` refuses in valid JSON is replaced before, by a text of the same length.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from json.decoder import JSONDecodeError
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
@@ -26,7 +25,12 @@ NO_CONTENT = "its content is not a text, list or object"
 
 _MAX_LEVELS = 100
 """Levels of nesting that are searched for messages."""
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
+_TOKEN = re.compile(
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]'
+    rb"|(?<![\w.+-])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++|-?[1-9]\d{200,}+(?:\.\d++)?)(?![\w.+-])",
+    re.DOTALL,
+)
+"""Texts, brackets, and numbers that `msgspec` may refuse."""
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
@@ -38,8 +42,6 @@ _get_buffer.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
 _release_buffer = ctypes.pythonapi.PyBuffer_Release
 _release_buffer.argtypes = [ctypes.c_void_p]
 _decoder = cache(msgspec.json.Decoder)
-_field_kinds = cache(get_type_hints)
-_skip = json.JSONDecoder(parse_int=len).raw_decode
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
@@ -54,24 +56,20 @@ def _buffer(value: Any) -> tuple[int, int]:
 
 
 class Source:
-    """A stored history. Its values are views of its bytes, so the difference of two addresses is an offset.
+    """A stored history. Its values are views of `text`, so the difference of two addresses is an offset.
 
-    A `plain` source reads `_readable(data)` without msgspec. It raises `HistoryError` if the data is not JSON. The
-    methods of any other source raise `MsgspecError` or `RecursionError` if only a plain source can read the data.
+    `text` is the data or, if msgspec refuses the data, `readable(data)`. Offsets are the same in both.
     """
 
-    def __init__(self, data: bytes, *, plain: bool = False) -> None:
+    def __init__(self, data: bytes, text: bytes) -> None:
         self.data = data
-        self._plain = plain
-        self._text = _readable(data) if plain else data
-        self._address = _buffer(self._text)[0]
-        start = len(self._text) - len(self._text.removeprefix(BOM).lstrip(b" \t\n\r"))
-        view: Any = memoryview(self._text)[start:]
-        self.root: Raw = view if plain else Raw(view)
+        self._text = text
+        self._address = _buffer(text)[0]
+        self.root = Raw(memoryview(text)[len(text) - len(text.removeprefix(BOM).lstrip(b" \t\n\r")) :])
 
     def decode(self, kind: Any, raw: Raw) -> Any:
         """Decode a value as a type."""
-        return _convert(kind, memoryview(raw)) if self._plain else _decoder(kind).decode(raw)
+        return _decoder(kind).decode(raw)
 
     def value(self, raw: Raw | UnsetType) -> Any:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
@@ -86,64 +84,31 @@ class Source:
         address, length = _buffer(raw)
         start = address - self._address
         if start < 0 or not self._text.startswith(bytes(raw), start):
-            raise msgspec.MsgspecError("this release of msgspec copies values instead of returning views")
+            raise RuntimeError("this release of msgspec copies values instead of returning views")
         return start, start + length
 
 
-def _convert(kind: Any, view: memoryview) -> Any:
-    """Decode a value as msgspec does, with views instead of `Raw`."""
-    for one in (kind, *get_args(kind)):
-        origin, inner = get_origin(one), get_args(one)
-        if one is Raw:
-            return view
-        if origin is list and view[0] == ord("["):
-            return [_convert(inner[0], item) for _, item in _members(view)]
-        if origin is dict and view[0] == ord("{"):
-            return {key: _convert(inner[1], value) for key, value in _members(view)}
-        if isinstance(one, type) and issubclass(one, Struct) and view[0] == ord("{"):
-            kinds = _field_kinds(one)
-            names = dict(zip(one.__struct_encode_fields__, one.__struct_fields__, strict=True))
-            members = ((names[key], value) for key, value in _members(view) if key in names)
-            return one(**{name: _convert(kinds[name], value) for name, value in members})
-    return decode(bytes(view))[0]
-
-
-def _members(view: memoryview) -> Iterator[tuple[str, memoryview]]:
-    """Yield the values of a list or an object with their keys. The text must be valid JSON."""
-    text = str(view, "latin-1")  # each character is one byte
-    at, key = _between(text, 1), ""
-    while text[at] not in "]}":
-        if text[0] == "{":
-            end = _skip(text, at)[1]
-            key, at = json.loads(bytes(view[at:end])), _between(text, end)
-        end = _skip(text, at)[1]
-        yield key, view[at:end]
-        at = _between(text, end)
-
-
-def _between(text: str, at: int) -> int:
-    while text[at] in " \t\n\r,:":
-        at += 1
-    return at
-
-
-def _readable(data: bytes) -> bytes:
-    """Return JSON of the same length without deep nesting, lone surrogates or a byte order mark.
+def readable(data: bytes) -> bytes:
+    """Return JSON of the same length that msgspec reads: no byte order mark, deep nesting, NaN or lone surrogates.
 
     Raises `HistoryError` if the data is not JSON.
     """
     text = bytearray(data.replace(BOM, b"   ", 1) if data.startswith(BOM) else data)
     depth = start = 0
     for token in _TOKEN.finditer(data):
-        if token[0] in b"[{":
+        at, end = token.span()
+        mark = data[at]
+        if mark in b"[{":
             depth += 1
-            start = token.start() if depth == _MAX_LEVELS else start
-        elif token[0] in b"]}":
+            start = at if depth == _MAX_LEVELS else start
+        elif mark in b"]}":
             depth -= 1
             if depth == _MAX_LEVELS - 1:
-                text[start : token.end()] = b'"%b"' % (b"x" * (token.end() - start - 2))
+                text[start:end] = b'"%b"' % (b"x" * (end - start - 2))
+        elif mark != ord('"'):
+            text[at:end] = (b"0." + b"1" * (end - at))[: end - at]
         elif b"\\u" in token[0]:
-            text[slice(*token.span())] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
+            text[at:end] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
     if depth >= _MAX_LEVELS:
         text[start:] = b'"%b' % (b"x" * (len(text) - start - 1))
     try:

@@ -17,13 +17,12 @@ from operator import getitem
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from msgspec import UNSET
 from pydantic_core import from_json
 
-from reducer.histories.format import Format, Path
+from reducer.histories.format import Path
 from reducer.histories.formats import pydantic_ai, session
 from reducer.histories.source import BOM, position
-from reducer.histories.stored import Link, Linked, expected, message_lists
+from reducer.histories.stored import Link, Linked, expected, linked_histories
 from reducer.paths.written import path_text
 
 Severity = Literal["error", "warning"]
@@ -97,33 +96,18 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
 
 
 def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
-    found = message_lists(stored)
+    found = linked_histories(stored)
     if not found:
         yield Finding("V003", (), f"not a history: found {described(value)}, {expected()}")
-    others: dict[Format, list[tuple[Path, Any]]] = {}
-    for form, path, linked in found:
-        if form not in (pydantic_ai.FORMAT, session.FORMAT):
-            yield from dict.fromkeys(_check_calls(linked))
+    for form, paths, linked, is_whole in found:
+        messages = [(path, reduce(getitem, path, value)) for path in paths]
+        if form.NAME == session.NAME:
+            yield from _check_session(messages)
             continue
-        inner = reduce(getitem, path, value)
-        if type(inner) is list:
-            messages = [((*path, number), item) for number, item in enumerate(inner)]
-            yield from _check_messages(form, messages, is_whole=True)
-        else:
-            others.setdefault(form, []).append((path, inner))
-    # All messages outside of lists are one history.
-    for form, messages in others.items():
-        yield from _check_messages(form, messages, is_whole=len(messages) > 1)
-
-
-def _check_messages(form: Format, messages: Messages, is_whole: bool) -> Iterator[Finding]:
-    if form is session.FORMAT:
-        yield from _check_session(messages)
-        return
-    yield from _check_fields(messages)
-    if is_whole:
-        yield from _check_order(messages)
-        yield from _check_calls(_linked(messages))
+        if form.NAME == pydantic_ai.NAME:
+            yield from _check_fields(messages)
+            yield from _check_order(messages) if is_whole else ()
+        yield from dict.fromkeys(_check_calls(linked)) if is_whole else ()
 
 
 def _field(value: Any, name: str) -> Any:
@@ -228,21 +212,6 @@ _Calls = dict[str, list[Link]]
 """Calls by their ids."""
 
 
-def _linked(messages: Messages) -> Iterator[Linked]:
-    """Yield PydanticAI messages with their calls, returns and retries."""
-    for path, message in messages:
-        kind = _field(message, "kind")
-        links = []
-        for here, part in _items(path, message, "parts"):
-            part_kind, tool = _field(part, "part_kind"), _field(part, "tool_name")
-            is_call = kind == "response" and part_kind == "tool-call"
-            # A retry without a tool name does not answer a call.
-            is_answer = part_kind == "tool-return" or (part_kind == "retry-prompt" and tool is not None)
-            if is_call or (kind == "request" and is_answer):
-                links.append(Link((*here, "tool_call_id"), part.get("tool_call_id", UNSET), tool, is_call))
-        yield Linked(path, kind == "response", links)
-
-
 def _check_calls(messages: Iterable[Linked]) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
@@ -299,9 +268,9 @@ def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> It
 
 
 def _check_id(link: Link) -> Iterator[Finding]:
-    if link.id is UNSET:
+    if type(link.id) is not str:
         yield Finding("V037", link.path, f"`{link.path[-1]}` is missing; a call and its return need the same id")
-    elif type(link.id) is str and not _ID.fullmatch(link.id):
+    elif not _ID.fullmatch(link.id):
         words = f"found {short(link.id)}; Anthropic accepts letters, digits, `_` and `-`"
         yield Finding("V036", link.path, words)
 

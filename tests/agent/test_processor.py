@@ -16,8 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRe
 from pydantic_ai.tools import RunContext
 
 from reducer import Reducer, RuleError
-from reducer.agent import Archive, Reduction, history_processor
-from reducer.agent.processor import PartReducer
+from reducer.agent import Archive, Reduction, history_processor, processor
 from reducer.values import MAX_TEXT_CHARS
 from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, context, returns, same, script, turns
 from tests.histories.messages import shorter
@@ -69,16 +68,16 @@ def test_a_new_content_is_reduced_again_and_a_reduced_one_is_not(reduce: Process
 
 
 def test_nothing_is_kept_of_histories_in_cycles(counted: Rules) -> None:
-    reducer = PartReducer(counted)
+    reducer = processor.Processor(counted)
     histories = [returns([1, 2, 3]) for _ in range(50)]
-    reduced = [reducer.reduce(history)[0] for history in histories]
-    assert len(reducer.done) == len(reducer.originals) == 50
+    reduced = [reducer(None, history) for history in histories]
+    assert len(reducer.known) == 100
     for history in histories + reduced:
         history[0].parts[0].metadata = {"history": history}
     del histories, reduced, history
     gc.collect()
     gc.collect()  # a reduced part is free after its original
-    assert (reducer.done, reducer.originals) == ({}, {})
+    assert reducer.known == {}
 
 
 def test_pydantic_ai_can_read_the_annotations(reduce: Processor, archive: Archive) -> None:

@@ -69,9 +69,7 @@ RAW = entry({}, {"a": 1.5})._replace(original=b'{"a" :  1.50, "b": "\\u00e9", "a
         ([FIRST, SECOND], FIRST, {"time": 30_000}, ELSEWHERE),
         ([FIRST, SECOND], FIRST, {"time": 0}, ELSEWHERE),
         ([FIRST, SECOND], FIRST, {"time": NO_TIME, "nth": 3}, ELSEWHERE),
-        ([FIRST, SECOND], FIRST, {"time": 30_000, "newest": True}, b"[1,3]"),
         (SAME, SAME[0], {}, SEVERAL),
-        (SAME, SAME[0], {"newest": True}, b"[1,3]"),
         # A text with a marker was reduced for certain.
         ([CUT], CUT, {"nth": 1}, CUT.original),
         ([CUT], CUT, {"nth": 1, "time": 5}, CUT.original),
@@ -215,7 +213,7 @@ def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
     connection.execute("PRAGMA synchronous = OFF")
     for day, size in enumerate(sizes):
         text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
-        database.store(connection, [entry(text, [day], nth=day + 1)], Limits(), day * DAY)
+        database.store(connection, [entry(text, [day], nth=day + 1)], day * DAY)
     return connection
 
 

@@ -8,7 +8,6 @@ import pkgutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -153,15 +152,29 @@ def test_an_output_that_is_full_or_closed(folder: Path, redirect: str, code: int
 
 
 def test_ctrl_c_prints_nothing(folder: Path) -> None:
-    os.mkfifo("pipe.json")
-    done = start("pipe.json", "--rules", "lookup.yaml", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    # The pipe opens for writing as soon as it is read; everything is imported by then.
-    writer = os.open("pipe.json", os.O_WRONLY)
-    time.sleep(0.05)
+    done = start("-", "--rules", "lookup.yaml", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stdin is not None
+    # The pipe has space for this when the input is read; everything is imported by then.
+    done.stdin.write(b"[" * 10_000_000)
     done.send_signal(signal.SIGINT)
-    out, err = done.communicate(timeout=60)
-    os.close(writer)
-    assert (done.returncode, out, err) == (130, b"", b"")
+    assert (done.wait(60), done.stdout.read(), done.stderr.read()) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("verb", ["", "validate", "restore --archive a.db"])
+def test_a_fifo_without_a_writer_is_refused(folder: Path, verb: str) -> None:
+    os.mkfifo("pipe.json")
+    sqlite = "from reducer.archive import Archive; Archive('a.db')"
+    subprocess.run([sys.executable, "-c", sqlite], env=ENVIRONMENT, check=True, timeout=60)
+    command = [sys.executable, "-m", "reducer", *verb.split(), "pipe.json"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+    message = "pipe.json: a FIFO can have no writer, so it is not read; use - and standard input"
+    assert (done.returncode, message in done.stderr, done.stdout) == (2, True, "")
+
+
+def test_the_output_of_a_command_is_read(folder: Path) -> None:
+    command = f"'{sys.executable}' -m reducer validate <(cat h.json)"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # --- start-up

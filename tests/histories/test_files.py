@@ -15,21 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducer.histories import files
-from reducer.histories.files import Stream, compressed
+from reducer.histories.files import compressed
 
 KINDS = ["gz", pytest.param("zst", marks=pytest.mark.skipif(find_spec("zstandard") is None, reason="needs zstandard"))]
 
 
-def of(content: bytes) -> Stream:
-    return Stream(io.BytesIO(content).read)
-
-
-def rest(stream: Stream) -> bytes:
-    return b"".join(iter(lambda: stream.read(1 << 20), b""))
-
-
 def opened(content: bytes) -> bytes:
-    return rest(files.decompressed(of(content)))
+    return files.decompressed(io.BytesIO(content)).read()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,17 +60,18 @@ def test_zeros_after_gzip_are_ignored() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bomb_is_decompressed_in_steps(kind: files.Compression) -> None:
-    stream = files.decompressed(of(compressed(b"\0" * 50_000_000, kind)))
-    assert len(stream.read(1 << 18)) <= 1 << 18
+    archive = io.BytesIO(compressed(b"\0" * 50_000_000, kind))
+    assert len(files.decompressed(archive).read(1 << 18)) == 1 << 18
+    assert archive.tell() < len(archive.getvalue())
 
 
 @pytest.mark.parametrize("content", [b" ", b"[1],\n"])
 def test_a_history_above_the_limit_is_refused(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_HISTORY", 1_000_000)
-    endless = Stream(lambda size: content * 100)
+    file = io.BytesIO(content * (2 * files.MAX_LINE // len(content)))
     with pytest.raises(OSError, match="larger than 1,000,000 bytes; split it into histories in JSON lines"):
-        list(files.chunks(endless, "a.json"))
-    assert endless.at < files.MAX_LINE + 2_000_000
+        list(files.chunks(file, "a.json"))
+    assert file.tell() < files.MAX_LINE + 2_000_000
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +90,7 @@ def small(content: bytes, step: int) -> list[files.Chunk]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("MAX_LINE", 100), ("_MIN_CHUNK", 30), ("_STEP", step)):
             patch.setattr(f"reducer.histories.files.{name}", value)
-        return list(files.chunks(of(content), "a.jsonl"))
+        return list(files.chunks(io.BytesIO(content), "a.jsonl"))
 
 
 @given(_texts, st.integers(1, 64))
@@ -111,27 +104,12 @@ def test_chunks_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes
     long = [chunk.number for chunk in found if chunk.kind == "long line"]
     assert long == [number for number, line in enumerate(lines, 1) if len(line) > 100]
     assert found == small(content, 1000)
-    assert [content[slice(*ends)] for ends in files.lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
 
 
 def test_a_chunk_ends_at_the_first_possible_line() -> None:
     content = (b"x" * 99_999 + b"\n") * 100
-    sizes = [len(chunk.content) for chunk in files.chunks(of(content), "a.jsonl")]
+    sizes = [len(chunk.content) for chunk in files.chunks(io.BytesIO(content), "a.jsonl")]
     assert sizes == [2_100_000] * 4 + [1_600_000]
-
-
-@given(st.binary(max_size=50), st.lists(st.integers(1, 20)))
-def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
-    source = of(content)
-    for size in sizes:
-        before = source.at
-        found = source.read(size)
-        assert content.startswith(found, before)
-        assert len(found) <= size
-        assert found or before == len(content)
-        source.unread(found)
-        assert source.at == before
-    assert rest(source) == content
 
 
 NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"hello\n{}\n", b"1\n2\n"]
@@ -144,10 +122,10 @@ LINES += [b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{"]
     ("content", "expected"), [*((content, False) for content in NO_LINES), *((content, True) for content in LINES)]
 )
 def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:
-    stream = of(content)
-    assert files.are_lines(stream) is expected
-    assert stream.at == 0
-    assert rest(stream) == content
+    stream = io.BytesIO(content)
+    found, head = files.detect_lines(stream)
+    assert found is expected
+    assert b"".join(head) + stream.read() == content
 
 
 @pytest.mark.parametrize(
@@ -158,7 +136,8 @@ def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: 
     ],
 )
 def test_names_of_files(name: str, compression: files.Compression, is_lines: bool) -> None:
-    assert (files.compression_of(name), files.is_lines_name(name)) == (compression, is_lines)
+    (chunk,) = files.chunks(io.BytesIO(b"{}"), name)
+    assert (files.compression_of(name), chunk.kind) == (compression, "lines" if is_lines else "history")
 
 
 _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"], "note": "Seen in a scan. " * 8}

@@ -21,7 +21,7 @@ from reducer.engine import reduce_content
 from reducer.errors import HistoryError
 from reducer.histories.against import compare
 from reducer.histories.formats import FORMATS
-from reducer.histories.stored import events, formats_of, message_lists, reduce_json, returns
+from reducer.histories.stored import events, formats_of, linked_histories, reduce_json, returns
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
@@ -65,14 +65,14 @@ def stored(history: Any) -> bytes:
 
 
 def formats_in(data: bytes) -> set[str]:
-    return {form.name for form, _, _ in message_lists(data)}
+    return {form.NAME for form, *_ in linked_histories(data)}
 
 
 # --- detection
 
 
 def test_every_module_of_the_package_is_a_format() -> None:
-    assert [form.name for form in FORMATS] == [
+    assert [form.NAME for form in FORMATS] == [
         "anthropic", "langchain", "openai-chat", "openai-responses", "model-messages", "session", "vercel-ai",
     ]  # fmt: skip
     with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, langchain, model-"):
@@ -97,13 +97,13 @@ def test_a_format_is_detected_in_lists_bodies_and_wrappers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.NAME)
 def test_no_other_format_reads_the_tool_returns(name: str, form: Any) -> None:
     try:
-        found = [one for one in returns(recorded(name), form.name) if not one.untouched]
+        found = [one for one in returns(recorded(name), form.NAME) if not one.untouched]
     except HistoryError:
         found = []
-    assert bool(found) == (form.name == RECORDED[name])
+    assert bool(found) == (RECORDED[name] == form.NAME)
 
 
 def test_histories_of_pydantic_ai_and_session_histories_are_still_detected() -> None:

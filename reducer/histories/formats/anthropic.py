@@ -7,9 +7,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
 from reducer.histories.source import Source
 
+NAME = "anthropic"
+EXPECTED = "a list of Anthropic messages, each an object with `role` and `content`"
+HINTS = (b'role"',)
 _OWN = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
 """Types of blocks that no other format has."""
 
@@ -34,12 +37,12 @@ class Message(Struct, gc=False):
     content: list[Block | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     blocks = objects(message.content, Block) if strict else ()
     return type(message.role) is str and (not strict or any(block.type in _OWN for block in blocks))
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     blocks = numbered(message.content, Block)
     written = [message.content] if type(message.content) is str else []
     if message.role == "assistant":
@@ -55,20 +58,10 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
     yield from (Turn(False, [block.text], part=number) for number, block in blocks if block.type == "text")
 
 
-def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
     for number, block in numbered(message.content, Block):
         if block.type == "tool_result":
             why = "" if block.is_error in (None, False) else "it is an error"
             at = ("content", number, "tool_use_id")
-            yield from tool_returns(ToolReturn(number, None, block.tool_use_id, [], why, at=at), block.content, source)
-
-
-FORMAT = Format(
-    name="anthropic",
-    expected="a list of Anthropic messages, each an object with `role` and `content`",
-    hints=(b'role"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)
+            fields = {"part": number, "call_id": block.tool_use_id, "untouched": why, "at": at}
+            yield from tool_returns(block.content, source, **fields)

@@ -7,9 +7,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
 from reducer.histories.source import Source
 
+NAME = "langchain"
+EXPECTED = "a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`"
+HINTS = (b'kwargs"',)
 _KINDS = ("human", "ai", "system", "tool", "function", "chat")
 
 
@@ -52,12 +55,12 @@ def _fields(message: Message) -> tuple[str, Data, str]:
     return key, data, kind.removesuffix("Chunk").removesuffix("Message").lower() if type(kind) is str else ""
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     _, data, kind = _fields(message)
     return kind in _KINDS and data.content is not UNSET if strict else bool(kind)
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     key, data, kind = _fields(message)
     if kind == "ai":
         calls = [
@@ -70,21 +73,9 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
         yield Turn(False, [data.content])
 
 
-def _returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: Message, source: Source) -> list[ToolReturn]:
     key, data, kind = _fields(message)
     if kind != "tool":
         return []
     why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
-    found = ToolReturn(0, None, data.tool_call_id, [], why, at=(key, "tool_call_id"))
-    return tool_returns(found, data.content, source)
-
-
-FORMAT = Format(
-    name="langchain",
-    expected="a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`",
-    hints=(b'kwargs"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)
+    return tool_returns(data.content, source, call_id=data.tool_call_id, untouched=why, at=(key, "tool_call_id"))

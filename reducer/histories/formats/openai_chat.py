@@ -10,9 +10,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
 from reducer.histories.source import Source
 
+NAME = "openai-chat"
+EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `content`"
+HINTS = (b'role"',)
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _PARTS = ("text", "image_url", "input_audio", "file", "refusal")
 
@@ -43,7 +46,7 @@ class Message(Struct, gc=False):
     parts: Raw | UnsetType = UNSET
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     if message.role not in _ROLES or message.parts is not UNSET:
         return False
     if message.role == "tool":
@@ -52,7 +55,7 @@ def _recognises(message: Message, source: Source, strict: bool) -> bool:
     return (bool(is_written) or not strict) and all(part.type in _PARTS for part in parts(message.content, source))
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     if message.role not in ("assistant", "tool"):
         yield Turn(False, [message.content])
     if message.role != "assistant":
@@ -66,18 +69,7 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
     yield Turn(True, texts(message.content, source), calls)
 
 
-def _returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: Message, source: Source) -> list[ToolReturn]:
     if message.role != "tool":
         return []
-    return tool_returns(ToolReturn(0, None, message.tool_call_id, [], at=("tool_call_id",)), message.content, source)
-
-
-FORMAT = Format(
-    name="openai-chat",
-    expected="a list of OpenAI chat messages, each an object with `role` and `content`",
-    hints=(b'role"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)
+    return tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))

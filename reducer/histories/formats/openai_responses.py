@@ -7,15 +7,18 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, ToolCall, ToolReturn, Turn, parts, texts, tool_returns
+from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns
 from reducer.histories.source import Source
 
+NAME = "openai-responses"
+EXPECTED = "a list of items of OpenAI's Responses API, each an object with `type` or `role`"
+HINTS = (b'call_id"', b'role"')
 _CALLS = ("function_call", "custom_tool_call")
 _RETURNS = ("function_call_output", "custom_tool_call_output")
 _PARTS = ("input_text", "input_image", "input_file", "input_audio", "output_text", "refusal")
 
 
-class Item(Struct, gc=False):
+class Message(Struct, gc=False):
     """An item of any type. A message may have no type."""
 
     type: Any = None
@@ -28,7 +31,7 @@ class Item(Struct, gc=False):
     output: Raw | UnsetType = UNSET
 
 
-def _recognises(item: Item, source: Source, strict: bool) -> bool:
+def recognises(item: Message, source: Source, strict: bool) -> bool:
     if not strict:
         return type(item.type) is str or type(item.role) is str
     if item.type in (*_CALLS, *_RETURNS):
@@ -38,7 +41,7 @@ def _recognises(item: Item, source: Source, strict: bool) -> bool:
     return type(item.role) is str and is_message and all(kind in _PARTS for kind in kinds)
 
 
-def _turns(item: Item, source: Source) -> Iterator[Turn]:
+def turns(item: Message, source: Source) -> Iterator[Turn]:
     if item.type in _CALLS:
         arguments = item.input if item.arguments is UNSET else item.arguments
         yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
@@ -48,18 +51,7 @@ def _turns(item: Item, source: Source) -> Iterator[Turn]:
         yield Turn(True, texts(item.content, source), joins=True)
 
 
-def _returns(item: Item, source: Source) -> list[ToolReturn]:
+def returns(item: Message, source: Source) -> list[ToolReturn]:
     if item.type not in _RETURNS:
         return []
-    return tool_returns(ToolReturn(0, None, item.call_id, [], at=("call_id",)), item.output, source)
-
-
-FORMAT = Format(
-    name="openai-responses",
-    expected="a list of items of OpenAI's Responses API, each an object with `type` or `role`",
-    hints=(b'call_id"', b'role"'),
-    message=Item,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)
+    return tool_returns(item.output, source, call_id=item.call_id, at=("call_id",))

@@ -8,8 +8,12 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Source
+
+NAME = "model-messages"
+EXPECTED = "a list of messages, each an object with `kind` and `parts`"
+HINTS = (b'parts"',)
 
 
 class Part(Struct, gc=False):
@@ -35,25 +39,31 @@ class Message(Struct, gc=False):
     instructions: Any = None
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     return type(message.kind) is str and type(message.parts) is list
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.kind == "response":
         texts = [part.content for _, part in parts if part.part_kind == "text"]
-        calls = [part for _, part in parts if part.part_kind == "tool-call"]
-        yield Turn(True, texts, [ToolCall(call.tool_name, call.tool_call_id, call.args) for call in calls])
+        calls = [_call(number, part, part.args) for number, part in parts if part.part_kind == "tool-call"]
+        yield Turn(True, texts, calls)
         return
     if type(message.instructions) is str:
         yield Turn(False, [message.instructions])
     for number, part in parts:
         if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
-            yield Turn(False, [part.content], part=number)
+            # A retry without a tool name does not answer a call.
+            retried = [_call(number, part)] if part.part_kind == "retry-prompt" and part.tool_name is not None else []
+            yield Turn(False, [part.content], retried, part=number)
 
 
-def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def _call(number: int, part: Part, arguments: Raw | UnsetType = UNSET) -> ToolCall:
+    return ToolCall(part.tool_name, part.tool_call_id, arguments, at=("parts", number, "tool_call_id"))
+
+
+def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
     parts: Any = message.parts if message.kind == "request" else ()
     for number, part in enumerate(parts):
         if type(part) is Part and part.part_kind == "tool-return":
@@ -61,21 +71,11 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or similar, stored as a text"
             yield ToolReturn(
-                number,
-                part.tool_name,
                 part.tool_call_id,
                 contents=[] if part.content is UNSET else [part.content],
+                tool=part.tool_name,
+                part=number,
                 untouched=why,
                 timestamp=part.timestamp,
+                at=("parts", number, "tool_call_id"),
             )
-
-
-FORMAT = Format(
-    name="model-messages",
-    expected="a list of messages, each an object with `kind` and `parts`",
-    hints=(b'parts"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)

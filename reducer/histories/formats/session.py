@@ -13,10 +13,13 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
 from reducer.references import searched
 
+NAME = "session"
+EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
+HINTS = (b'parts"',)
 _ERROR = "it is an error"
 
 
@@ -81,7 +84,7 @@ class Message(Struct, gc=False):
     interaction_id: Raw | UnsetType = UNSET
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
@@ -93,7 +96,7 @@ def _recognises(message: Message, source: Source, strict: bool) -> bool:
     )
 
 
-def _returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: Message, source: Source) -> list[ToolReturn]:
     """Return the returns of both lists. A return of the older list is a copy if the newer list contains it too.
 
     If one of the two has no id, the tool and the text must be the same.
@@ -122,7 +125,7 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
     """
 
     def new(tool: Any, call_id: Any) -> ToolReturn:
-        return ToolReturn(number, tool, call_id, [], untouched=why_untouched(tool), timestamp=part.timestamp)
+        return ToolReturn(call_id, [], tool, number, untouched=why_untouched(tool), timestamp=part.timestamp)
 
     returns: list[ToolReturn] = []
     for result in objects(part.results, Result):
@@ -172,7 +175,7 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
     beside = [source.value(raw) or "" for raw in written]
     if message.role != "assistant":
@@ -206,14 +209,3 @@ def _texts(part: Part, source: Source) -> list[str]:
         return texts
     raw = (part.definition, part.config, part.data, part.table, part.headers, part.columns, part.rows, part.options)
     return [*texts, *filter(None, (searched(source.value(one)) for one in (*raw, part.content)))]
-
-
-FORMAT = Format(
-    name="session",
-    expected="a session history, a list of objects with `role` and `parts` that contain activities",
-    hints=(b'parts"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)

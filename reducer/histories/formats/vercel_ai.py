@@ -11,9 +11,12 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
 
+NAME = "vercel-ai"
+EXPECTED = "a list of UI messages of the Vercel AI SDK, each an object with `role` and `parts`"
+HINTS = (b'parts"',)
 _ROLES = ("system", "user", "assistant")
 _KINDS = ("text", "reasoning", "reasoning-file", "file", "custom", "step-start", "source-url", "source-document")
 _OUTPUTS = ("output-available", "output-error", "output-denied")
@@ -43,7 +46,7 @@ class Message(Struct, gc=False):
 _Step = list[tuple[int, Part]]
 
 
-def _recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: Message, source: Source, strict: bool) -> bool:
     if not strict:
         return type(message.role) is str and type(message.parts) is list
     kinds = [
@@ -70,7 +73,7 @@ def _steps(parts: _Step) -> Iterator[_Step]:
         yield step
 
 
-def _turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: Message, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.role != "assistant":
         yield from (Turn(False, [part.text], part=number) for number, part in parts if part.type == "text")
@@ -85,12 +88,12 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
         yield Turn(True, texts, calls, part=step[0][0])
 
 
-def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
     for number, part in numbered(message.parts, Part) if message.role == "assistant" else ():
         if _is_tool(part) and part.state in _OUTPUTS:
             output = [] if part.output is UNSET else [part.output]
             at = ("parts", number, "toolCallId")
-            yield ToolReturn(number, _tool(part), part.tool_call_id, output, _untouched(part), at=at)
+            yield ToolReturn(part.tool_call_id, output, _tool(part), number, untouched=_untouched(part), at=at)
 
 
 def _tool(part: Part) -> Any:
@@ -101,14 +104,3 @@ def _untouched(part: Part) -> str:
     if part.state != "output-available":
         return f"its outcome is {part.state}"
     return why_untouched(_tool(part)) if part.provider_executed in (None, False) else "the provider executed the tool"
-
-
-FORMAT = Format(
-    name="vercel-ai",
-    expected="a list of UI messages of the Vercel AI SDK, each an object with `role` and `parts`",
-    hints=(b'parts"',),
-    message=Message,
-    recognises=_recognises,
-    turns=_turns,
-    returns=_returns,
-)

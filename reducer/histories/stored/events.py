@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
-from msgspec import UNSET
-
 from reducer.histories import FindMentions
-from reducer.histories.format import Format, Path, Turn
+from reducer.histories.format import Format, Path, ToolReturn, Turn
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, decode
-from reducer.histories.stored.messages import InputFormat, Message, MessageList, find_messages, search, with_source
+from reducer.histories.stored.messages import InputFormat, Message, find_messages, search, with_source
 from reducer.histories.stored.returns import Key, find_returns, text_of
 from reducer.references import Call, Event, Mentions, Prompt, Response, Returned, searched
 
@@ -77,7 +75,7 @@ def _decoded(turn: Turn, source: Source) -> Prompt | Response:
 
 
 class Link(NamedTuple):
-    """A tool call, or a tool return that answers one, in a stored history; `path` leads to its id, if it has one."""
+    """A tool call, or a tool return or retry that answers one, in a stored history. `path` leads to its id."""
 
     path: Path
     id: Any
@@ -86,33 +84,51 @@ class Link(NamedTuple):
 
 
 class Linked(NamedTuple):
-    """A message with its tool calls and tool returns."""
+    """A message with its tool calls and tool returns in order."""
 
     path: Path
     is_response: bool
     links: list[Link]
 
 
-def message_lists(data: bytes) -> list[tuple[Format, Path, list[Linked]]]:
-    """Return the format, the path and the messages of each list of messages, and of each message outside of lists."""
+class History(NamedTuple):
+    """The messages of a list, or all messages of a format outside of lists; `is_whole` is false for a single one.
 
-    def read(source: Source) -> list[tuple[Format, Path, list[Linked]]]:
-        return [(one.form, one.path, [*_linked(one, source)]) for one in search(source, FORMATS, source.root)]
+    `paths` are those of all messages, `linked` are the messages that are valid.
+    """
+
+    form: Format
+    paths: list[Path]
+    linked: list[Linked]
+    is_whole: bool
+
+
+def linked_histories(data: bytes) -> list[History]:
+    """Return the histories in a stored value, with their tool calls and tool returns. Raises `HistoryError`."""
+
+    def read(source: Source) -> list[History]:
+        found: dict[Any, History] = {}
+        for one in search(source, FORMATS, source.root):
+            form, is_list = one.form, source.mark(one.raw) == "["
+            paths = [(*one.path, number) for number in range(len(one.messages))] if is_list else [one.path]
+            linked = [
+                _linked(path, [*form.turns(message, source)], form.returns(message, source))
+                for path, message in zip(paths, one.messages, strict=True)
+                if type(message) is form.Message and form.recognises(message, source, False)
+            ]
+            key = form.NAME, one.path if is_list else None
+            if earlier := found.get(key):
+                earlier.paths.extend(paths)
+                earlier.linked.extend(linked)
+            found[key] = earlier._replace(is_whole=True) if earlier else History(form, paths, linked, is_list)
+        return [*found.values()]
 
     return with_source(data, read)
 
 
-def _linked(one: MessageList, source: Source) -> Iterator[Linked]:
-    is_list = source.mark(one.raw) == "["
-    for number, message in enumerate(one.messages):
-        path = (*one.path, number) if is_list else one.path
-        if type(message) is one.form.message and one.form.recognises(message, source, False):
-            turns = [*one.form.turns(message, source)]
-            calls = [(call.at, call.id, call.tool, True) for turn in turns for call in turn.calls]
-            returned = [(found.at, found.call_id, found.tool, False) for found in one.form.returns(message, source)]
-            links = [
-                Link((*path, *at), id if type(id) is str else UNSET, tool if type(tool) is str else None, is_call)
-                for at, id, tool, is_call in calls + returned
-            ]
-            # A content with several texts is one tool return.
-            yield Linked(path, any(turn.is_response for turn in turns), [*dict.fromkeys(links)])
+def _linked(path: Path, turns: list[Turn], returned: Iterable[ToolReturn]) -> Linked:
+    found = [(call.at, call.id, call.tool, turn.is_response) for turn in turns for call in turn.calls]
+    found += [(one.at, one.call_id, one.tool, False) for one in returned]
+    # A content with several texts is one tool return.
+    links = {(at, not is_call): Link((*path, *at), id, tool, is_call) for at, id, tool, is_call in found}
+    return Linked(path, any(turn.is_response for turn in turns), [links[place] for place in sorted(links)])

@@ -16,7 +16,7 @@ from msgspec import MsgspecError, Raw, Struct
 from reducer.errors import HistoryError
 from reducer.histories.format import Format, Path, Scalar
 from reducer.histories.formats import FORMATS
-from reducer.histories.source import Source, line_and_column
+from reducer.histories.source import Source, line_and_column, readable
 from reducer.paths.written import path_text
 
 InputFormat = str
@@ -52,12 +52,12 @@ class MessageList(NamedTuple):
 
 
 def with_source(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
-    """Return `use(source)`, from a plain source if no other source can read the data."""
+    """Return `use(source)`. Raises `HistoryError` if the data is not JSON."""
     _check_text(data)
     try:
-        return use(Source(data))
+        return use(Source(data, data))
     except (MsgspecError, RecursionError):
-        return use(Source(data, plain=True))
+        return use(Source(data, readable(data)))
 
 
 def _check_text(data: bytes) -> None:
@@ -92,9 +92,9 @@ def find_messages(source: Source, input_format: InputFormat) -> list[Message]:
 
 def formats_of(input_format: InputFormat) -> Sequence[Format]:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
-    formats = [one for one in FORMATS if input_format in ("auto", one.name)]
+    formats = [one for one in FORMATS if input_format in ("auto", one.NAME)]
     if not formats:
-        nearest = get_close_matches(input_format, [form.name for form in FORMATS], 1)
+        nearest = get_close_matches(input_format, [form.NAME for form in FORMATS], 1)
         hint = f"; did you mean `{nearest[0]}`?" if nearest else ""
         raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
     return formats
@@ -113,7 +113,7 @@ def search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ())
         members = dict(enumerate(source.decode(list[Raw], raw)))
         if not members and (not path or path[-1] in _LIST_NAMES):
             yield MessageList(formats[0], path, raw, [], 0)
-    hints = {hint for form in formats for hint in form.hints}
+    hints = {hint for form in formats for hint in form.HINTS}
     for key, value in members.items():
         if _may_contain_messages(source, value, (*path, key), hints):
             yield from search(source, formats, value, (*path, key))
@@ -127,11 +127,11 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path,
     found: list[MessageList] = []
     is_list = source.mark(raw) == "["
     for form in _likely_first(formats, raw) if is_list else _with_keys(formats, keys):
-        kind: Any = list[form.message | list[Raw] | Scalar]  # type: ignore[name-defined]
-        messages = source.decode(kind, raw) if is_list else [source.decode(form.message, raw)]
-        own = (message for message in messages if type(message) is form.message)
+        kind: Any = list[form.Message | list[Raw] | Scalar]  # type: ignore[name-defined]
+        messages = source.decode(kind, raw) if is_list else [source.decode(form.Message, raw)]
+        own = (message for message in messages if type(message) is form.Message)
         if any(form.recognises(message, source, len(formats) > 1) for message in own):
-            fits = (type(message) is form.message and form.recognises(message, source, False) for message in messages)
+            fits = (type(message) is form.Message and form.recognises(message, source, False) for message in messages)
             valid = sum(takewhile(bool, fits))
             found.append(MessageList(form, path, raw, messages, valid))
             if valid == len(messages):
@@ -141,7 +141,7 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path,
 
 def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
     """Return the formats whose messages have at least two of these keys."""
-    return [form for form in formats if len(keys & _keys(form.message)) > 1]
+    return [form for form in formats if len(keys & _keys(form.Message)) > 1]
 
 
 def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
@@ -150,8 +150,8 @@ def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
     To decode with the wrong format takes as long as everything else together.
     """
     found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
-    own = {form.name: _keys(form.message) for form in formats}
-    return sorted(formats, key=lambda form: (-len(found & own[form.name]), len(own[form.name])))
+    own = {form.NAME: _keys(form.Message) for form in formats}
+    return sorted(formats, key=lambda form: (-len(found & own[form.NAME]), len(own[form.NAME])))
 
 
 @cache
@@ -170,12 +170,12 @@ def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[
 def expected(formats: Sequence[Format] = FORMATS) -> str:
     """Describe the histories that one of these formats reads."""
     if len(formats) == 1:
-        return f"expected {formats[0].expected}"
+        return f"expected {formats[0].EXPECTED}"
     return f"expected a history in one of the formats {_names(formats)}"
 
 
 def _names(formats: Sequence[Format]) -> str:
-    return ", ".join(sorted(form.name for form in formats))
+    return ", ".join(sorted(form.NAME for form in formats))
 
 
 def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from reducer.formats.json_text import read_json
 from reducer.histories import FindMentions, protecting, why_untouched
-from reducer.histories.format import ToolReturn
+from reducer.histories.format import ToolReturn, Turn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
 from reducer.histories.stored.messages import InputFormat, Message, find_messages, with_source
 
@@ -121,12 +121,16 @@ def find_returns(
     """
     located = []
     data = source.data
-    tool_of = _tool_finder(source, messages)
+    tools: dict[str, Any] = {}
+    read = 0  # messages whose calls are in `tools`
     for number, (form, message) in enumerate(messages):
         counts: dict[int, int] = {}
         for found in form.returns(message, source):
             if found.tool is None:
-                found.tool = tool_of(number, found.call_id)
+                for earlier, calling in messages[read:number]:
+                    _add_tools(tools, earlier.turns(calling, source))
+                read = number
+                found.tool = tools.get(found.call_id) if type(found.call_id) is str else None
                 found.untouched = found.untouched or why_untouched(found.tool)
             nth = counts.get(found.part, 0)
             counts[found.part] = nth + 1
@@ -140,39 +144,23 @@ def find_returns(
     return located
 
 
-def _tool_finder(source: Source, messages: list[Message]) -> Callable[[int, Any], Any]:
-    """Return a function that takes the number of a message and a call id, and returns the tool of the call, or None.
-
-    It is the nearest call before the message. If its response calls several tools with this id, the tool is unknown.
-    The numbers must rise.
-    """
-    tools: dict[str, Any] = {}
-    read = 0
-
-    def tool_of(number: int, call_id: Any) -> Any:
-        nonlocal read
-        for form, message in messages[read:number]:
-            for turn in form.turns(message, source):
-                called: dict[str, Any] = {}
-                for call in turn.calls:
-                    if type(call.id) is str:
-                        called[call.id] = call.tool if called.get(call.id, call.tool) == call.tool else None
-                tools.update(called)
-        read = number
-        return tools.get(call_id) if type(call_id) is str else None
-
-    return tool_of
+def _add_tools(tools: dict[str, Any], turns: Iterable[Turn]) -> None:
+    """Add the tool of each call id. If a response calls several tools with one id, the tool is unknown."""
+    for turn in turns:
+        called: dict[str, Any] = {}
+        for call in turn.calls if turn.is_response else ():
+            if type(call.id) is str:
+                called[call.id] = call.tool if called.get(call.id, call.tool) == call.tool else None
+        tools.update(called)
 
 
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
     """Yield the copies in a return that change, with their new contents; `new` is the reduced content of the return.
 
-    A copy with the same value, or with the value that the text of the return encodes, changes in the same way. Any
-    other copy, such as a shortened text, is reduced separately.
+    A copy that is the value which the text of the return encodes changes in the same way. Any other copy with another
+    content, such as a shortened text, is reduced separately.
     """
-    if new is not found.content:
-        yield found.copies[0], new
-    for copy in found.copies[1:]:
+    for copy in found.copies:
         changed = _changed_copy(found, new, copy.content, reduce)
         if changed is not copy.content:
             yield copy, changed
@@ -180,18 +168,13 @@ def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) ->
 
 def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any], Any]) -> Any:
     content = found.content
-    if type(copy) is type(content) and _is_same(copy, content):
-        return copy if new is content else new
-    if type(content) is type(new) is str and type(copy) is not str and _is_same(copy, read_json(content)):
+    if copy is content:
+        return new
+    if type(content) is type(new) is str and type(copy) is not str and encode(copy) == encode(read_json(content)):
         value = copy if new is content else read_json(new)
         if type(value) is type(copy):
             return value
     return reduce(found.tool, copy)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    # Python's `1 == 1.0 == True` is not enough: the JSON must also be the same.
-    return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
