@@ -30,7 +30,7 @@ _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE = "workbench.html"
 _FILES = frozenset(
     {_PAGE, "workbench.css", "style.css"}
-    | {f"{name}.js" for name in ("api", "codemirror", "rule_editor", "tree", "workbench", "yaml_steps")}
+    | {f"{name}.js" for name in ("api", "codemirror", "rule_editor", "tree", "workbench")}
 )
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "
