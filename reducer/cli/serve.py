@@ -43,12 +43,11 @@ def main(arguments: Sequence[str]) -> int:
     folder, read_only = _folder(options.rules, options.write)
     sources = find_sources(options.histories)
 
-    from reducer.workbench.api import Bench  # after the arguments are checked: it takes time to import
-    from reducer.workbench.recordings import load_in_background
+    from reducer.workbench.api import open_bench  # after the arguments are checked: it takes time to import
     from reducer.workbench.server import HOST, create_server, new_token
 
     token = new_token()
-    bench = Bench(folder, load_in_background(sources), read_only)
+    bench = open_bench(folder, sources, read_only)
     try:
         server = create_server(bench, options.port, token)
     except OSError as error:

@@ -29,8 +29,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -53,6 +53,7 @@ from reducer.analysis.samples import sample_files
 from reducer.analysis.tree import tree as tree_of
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
+from reducer.cli.files import Source
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, fields_of, reason
 from reducer.cli.screen import plain as plain_json
@@ -67,8 +68,8 @@ from reducer.rules.diagnostics import written
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
-from reducer.workbench.folder import ChangedError, RefusedName, is_rule, located, read, rule_names, save
-from reducer.workbench.recordings import Recordings
+from reducer.workbench.folder import ChangedError, RefusedName, located, read, rule_names, save
+from reducer.workbench.recordings import Recordings, load
 from reducer.workbench.steps import NoStep, offered, path_at, place_of, with_step
 
 _MAX_RETURNS = 2000
@@ -88,6 +89,14 @@ class Bench:
     recordings: Future[Recordings]
     read_only: str = ""
     saving: AbstractContextManager[bool] = field(default_factory=Lock)
+
+
+def open_bench(folder: Path, sources: Sequence[Source], read_only: str = "") -> Bench:
+    """Return a workbench that reads its histories and rules in the background."""
+    worker = ThreadPoolExecutor(1)
+    bench = Bench(folder, worker.submit(load, sources), read_only)
+    worker.submit(_rules, bench)  # the page finds the rules parsed
+    return bench
 
 
 class ApiError(Exception):
@@ -163,7 +172,7 @@ def _save(
 ) -> Any:
     if why := _why_not(bench):
         raise ApiError(HTTPStatus.FORBIDDEN, why)
-    if not is_rule(name):
+    if not name.endswith((".yaml", ".yml")):
         raise RefusedName(f"`{name}` does not end in .yaml")
     with bench.saving:
         if sample is not None:

@@ -99,7 +99,7 @@ function complete(context, schema, root) {
   const fields = Object.assign({}, ...alternatives.map((one) => one.properties));
   const isMapping = isKey || /(^|\n) *(- )?[\w-]*$|[{][^}]*$/.test(before);
   const found = isMapping ? Object.entries(fields).map(([key, field]) => keyOption(key, field)) : [];
-  const options = found.length ? found : [...alternatives.flatMap(values), ...fromReturn(keys, root, before)];
+  const options = found.length ? found : [...alternatives.flatMap(values), ...fromReturn(keys, root)];
   const word = keys.at(-1) === "path" && !found.length ? /[\w.[\]*@-]*$/ : /[\w-]*$/;
   return options.length ? { from: context.pos - word.exec(before)[0].length, options } : null;
 }
@@ -142,29 +142,22 @@ function valueOption(value) {
   return { label: `${value}`, apply: isPlain ? `${value}` : JSON.stringify(value) };
 }
 
-/** Complete `path` with the paths of the return, and the keys of other fields with the keys at the step's path. */
-function fromReturn(keys, root, before) {
-  if (keys.at(-1) === "path") return [...pathsOf(root).keys()].map(valueOption);
-  if (!["keep", "drop", "sort_by", "dedupe", "always_keep"].some((key) => keys.includes(key))) return [];
-  const step = before.slice(before.lastIndexOf("- "));
-  const path = /path: *["']?([^"'\n,}]+)/.exec(step)?.[1]?.trim() ?? "@";
-  return [...(pathsOf(root).get(path) ?? [])].map(valueOption);
-}
-
-/** Return the paths in a tree, each with the keys of the objects at this path or in the list at this path. */
-function pathsOf(root) {
-  const paths = new Map();
-  const waiting = [[root, "@"]];
+/** Complete `path` with the paths in a tree, and other fields that name keys with its keys. */
+function fromReturn(keys, root) {
+  const isPath = keys.at(-1) === "path";
+  if (!isPath && !["keep", "drop", "sort_by", "dedupe", "always_keep"].some((key) => keys.includes(key))) return [];
+  const found = new Set();
+  const waiting = [[root, ""]];
   for (const [number, [node, path]] of waiting.entries()) {
     if (number > MAX_VALUES) break;
-    if (!paths.has(path)) paths.set(path, new Set());
+    if (isPath) found.add(path || "@");
     for (const [at, item] of (node?.items ?? []).entries()) {
       const key = node.keys && textOf(node.keys[at]);
-      for (const each of key === undefined ? [] : [path, path.replace(/\[\*\]$/, "") || "@"]) paths.get(each)?.add(key);
-      waiting.push([item, pathBelow(path === "@" ? "" : path, key)]);
+      if (key !== undefined && !isPath) found.add(key);
+      waiting.push([item, pathBelow(path, key)]);
     }
   }
-  return paths;
+  return [...found].map(valueOption);
 }
 
 function pathBelow(path, key) {

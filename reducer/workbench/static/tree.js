@@ -102,9 +102,8 @@ export function createTree(data, { sides = ["before", "after"], label = "Tool re
   addRows(view, element, [{ node: data.node, path: [], step: 0, kept: 1, level: 0 }]);
   element.querySelector(".row").tabIndex = 0;
   if (!opened) openFirst(view, element.firstChild);
-  element.addEventListener("toggle", ({ target }) => show(view, target), true);
-  element.addEventListener("click", (event) => onClick(event));
-  element.addEventListener("keydown", (event) => onKey(element, event));
+  element.addEventListener("click", (event) => onClick(view, event));
+  element.addEventListener("keydown", (event) => onKey(view, event));
   element.addEventListener("focusin", ({ target }) => {
     element.querySelector("[tabindex='0']").tabIndex = -1;
     target.tabIndex = 0;
@@ -240,9 +239,9 @@ function contentOf(view, entry, look) {
   if (entries) return [label];
   if (isContainer(node)) return summaryOf(entry, look.side);
   if (!isText(node)) return [span("literal", node?.raw ?? String(node))];
-  const size = textOf(node).length;
+  const size = look.side === "before" && !look.open ? textOf(node).length : 0;
   const text = appendRuns(view, make("bdi", { class: look.open ? "text open" : "text" }), entry, look);
-  return ['"', text, '"', ...(size > PART && !look.open ? [span("size", ` ${counted(size, "character")}`)] : [])];
+  return ['"', text, '"', ...(size > PART ? [span("size", ` ${counted(size, "character")}`)] : [])];
 }
 
 /** Return the number of items on a side, and a preview that is shown while the row is folded. */
@@ -329,24 +328,36 @@ function show(view, box, most) {
   return [];
 }
 
-function onClick(event) {
-  const row = event.target.closest(".row");
-  if (!row) return;
-  if (getSelection().type === "Range") return event.preventDefault();
-  const { entry } = row.closest("details, .row:not(summary)");
-  if (entry.node !== undefined) row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: entry.path }));
+function toggle(view, box) {
+  box.open = !box.open;
+  show(view, box);
 }
 
-function onKey(element, event) {
+function onClick(view, event) {
+  const row = event.target.closest(".row");
+  event.preventDefault(); // rows are opened here, because the event `toggle` comes later
+  if (!row || getSelection().type === "Range") return;
+  const box = boxAround(row);
+  if (box !== row) toggle(view, box);
+  if (box.entry.node !== undefined) {
+    row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: box.entry.path }));
+  }
+}
+
+/** Return the element of a row: its `<details>`, or the row itself. */
+const boxAround = (row) => (row.localName === "summary" ? row.parentElement : row);
+
+function onKey(view, event) {
   const { key, target: row } = event;
-  const isFolded = row.localName === "summary";
-  const rows = [...element.querySelectorAll(".row")].filter((each) => each.checkVisibility());
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const box = boxAround(row);
+  const rows = [...view.element.querySelectorAll(".row")].filter((each) => each.checkVisibility());
   const at = rows.indexOf(row);
-  const next = { ArrowDown: rows[at + 1], ArrowRight: rows[at + 1], ArrowUp: rows[at - 1], Home: rows[0], End: rows.at(-1) };
-  if (key === "ArrowRight" && isFolded && !row.parentElement.open) row.parentElement.open = true;
-  else if (key === "ArrowLeft" && isFolded && row.parentElement.open) row.parentElement.open = false;
-  else if (key === "ArrowLeft") row.closest("details > *:not(summary)")?.parentElement.firstChild.focus();
-  else if (key === "Enter" && !isFolded) row.click();
+  const around = box.parentElement.closest("details")?.firstChild;
+  const [first, last, before, after] = [rows[0], rows.at(-1), rows[at - 1], rows[at + 1]];
+  const next = { Home: first, End: last, ArrowUp: before, ArrowDown: after, ArrowLeft: around, ArrowRight: after };
+  if ({ ArrowLeft: true, ArrowRight: false }[key] === box.open && box !== row) toggle(view, box);
+  else if (key === "Enter" || key === " ") row.click();
   else if (key in next) next[key]?.focus();
   else return;
   event.preventDefault();
