@@ -1,6 +1,8 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
-import { appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass } from "./tree.js";
+import {
+  appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass,
+} from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const LINES = 200; // lines of a section
@@ -49,7 +51,8 @@ function showTools({ tools }) {
   for (const { tool, rule, calls, untouched, characters } of tools) {
     const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
     const { before, after } = characters;
-    const bar = make("div", { class: "size-bar", role: "img", "aria-label": `${count(after)} of ${count(before)} kept` });
+    const label = `${count(after)} of ${count(before)} characters kept`;
+    const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
     bar.style.setProperty("--after", `${(Math.min(before, after) / most) * 100}%`);
     bar.style.setProperty("--before", `${(before / most) * 100}%`);
     const numbers = [count(before), count(after), saved(characters)].map((number) => td("number", number));
@@ -137,9 +140,9 @@ function showReturns(report) {
     head.firstChild.addEventListener("click", () => sortBy(list, head.dataset.key, head.className === "number"));
   }
   for (const id of ["search", "filter"]) byId(id).addEventListener("input", () => update(list));
-  const watcher = new IntersectionObserver(([seen]) => seen.isIntersecting && addReturns(list), { rootMargin: "600px" });
+  const onScroll = ([seen]) => seen.isIntersecting && addReturns(list);
   update(list);
-  watcher.observe(byId("more"));
+  new IntersectionObserver(onScroll, { rootMargin: "600px" }).observe(byId("more"));
   if (list.entries.length === 1) toggleReturn(list, list.entries[0], byId("returns").firstChild);
 }
 

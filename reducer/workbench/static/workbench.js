@@ -73,7 +73,8 @@ async function loadRules() {
 function showRules() {
   const chosen = isRule() ? `open ${state.name}` : `show ${state.tool}`;
   const choice = (label, value) => option(label, value, value === chosen);
-  const rules = [...namesOfRules()].map((name) => choice(`${name}${draftOf(name) ? " (not saved)" : ""}`, `open ${name}`));
+  const labelOf = (name) => `${name}${draftOf(name) ? " (not saved)" : ""}`;
+  const rules = [...namesOfRules()].map((name) => choice(labelOf(name), `open ${name}`));
   const tools = state.tools.filter((one) => one.rule === null).map(({ tool, count: returns, characters }) =>
     choice(`${tool}: ${counted(returns, "return")}, ${count(characters)} characters`, `show ${tool}`));
   const group = (label, options) => (options.length ? [make("optgroup", { label }, ...options)] : []);
@@ -186,7 +187,8 @@ function showStatus(message = "") {
 /** List the returns of these tools and these samples, and show one of them unless the user's sample is shown. */
 async function showReturns(wanted) {
   const isWanted = ({ tool }) => wanted.tools.includes(tool);
-  const returns = state.tools.filter(isWanted).flatMap(({ tool, returns: all }) => all.map((one) => ({ tool, ...one })));
+  const tools = state.tools.filter(isWanted);
+  const returns = tools.flatMap(({ tool, returns: all }) => all.map((one) => ({ tool, ...one })));
   const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
   Object.assign(state, { wanted, returns });
   const { content, sampleName } = state;
@@ -247,7 +249,7 @@ function showRun({ problems, tools, samples, did, tree }) {
   showTrees(tree, did !== null);
   byId("sizes").textContent = did ? sizes(did.characters) : "";
   byId("facts").replaceChildren(...(did ? facts(did).map(item) : []));
-  byId("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
+  byId("steps").replaceChildren(...(did?.steps.map(stepRow) ?? []));
 }
 
 const EMPTY = {
@@ -312,19 +314,16 @@ function showProblems(problems) {
       ...(help ? [safe(help, "div", { class: "quiet" })] : []))));
 }
 
-const sizes = (characters) =>
-  `${count(characters.before)} → ${count(characters.after)} characters, ${saved(characters)} saved`;
+function sizes({ before, after }) {
+  return `${count(before)} → ${count(after)} characters, ${saved({ before, after })} saved`;
+}
 
-function stepTable(steps) {
-  const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
-  const rows = steps.map(({ name, line, places, characters: { before, after }, ran, missing }, index) => {
-    const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
-    const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
-    const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
-    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(count)));
-  });
-  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"])];
-  return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
+function stepRow({ name, line, places, characters: { before, after }, ran, missing }, index) {
+  const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
+  const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
+  const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
+  const numbers = [places, before - after, after].map((number) => make("td", { class: "number" }, count(number)));
+  return make("tr", {}, head, ...numbers);
 }
 
 function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
