@@ -74,8 +74,6 @@ def with_step(text: str, path: str, action: str, value: int | list[str]) -> str:
     if not isinstance(tree, MappingNode):
         raise NoStep(f"correct this first: {report.problems[0].message}" if report.problems else "this is not a rule")
     lines, data, steps = text.split("\n"), plain(tree), locate(tree, ("steps",))
-    if isinstance(steps, SequenceNode) and lines[steps.line - 1][steps.column - 1] == "[":
-        raise NoStep("write each step in its own line, which starts with `-`")
     items = steps.items if isinstance(steps, SequenceNode) else ()
     for step in items:
         fields = plain(step)
@@ -93,7 +91,10 @@ def with_step(text: str, path: str, action: str, value: int | list[str]) -> str:
         at = locate(tree, ("steps",), key=True).line
     else:
         at, added = len(text.rstrip().split("\n")), f"steps:\n{added}"
-    return _with_lines(lines, at, added)
+    changed = _with_lines(lines, at, added)
+    if parse(changed, "")[0] is None:  # braces or brackets surround the steps
+        raise NoStep("write each step in its own line, which starts with `-`")
+    return changed
 
 
 def _with_keys(lines: list[str], node: Any, keys: list[str]) -> str:

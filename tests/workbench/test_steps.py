@@ -49,6 +49,7 @@ def test_a_step_is_added(text: str, step: tuple[str, str, Any], expected: str) -
         ("tool: [", "correct this first: "),
         ("- a\n", "this is not a rule"),
         ("tool: x\nsteps: [{limit: 1}]\n", "write each step in its own line, which starts with `-`"),
+        ("{tool: x}\n", "write each step in its own line, which starts with `-`"),
         (RULE.replace("[b]", "[b,\n      c]"), "write the keys in one line, or each in its own line"),
     ],
 )
