@@ -21,14 +21,18 @@ def fit(work: Work, ran: Sequence[Step]) -> Restored:
 
     `ran` contains the steps that ran in this pass.
     """
+    preserved = 0
     for level in (None, *LEVELS):
         edits = work.edits
         if level is not None:
             _limit_all(work, level, ran)
-        if (level is None or work.edits > edits) and _fits(work):  # restoring can only make it longer
+        # Restoring can only make a return longer. What one level restores, further levels restore too: more entities
+        # than `max_chars` never fit (three times as fast for 90,000 indicators).
+        if (level is None or work.edits > edits) and preserved <= (work.rule.max_chars or 0) and _fits(work):
             restored = restore(work)
             if _fits(work):
                 return restored
+            preserved = restored.preserved
             restored.undo()
     return restore(work)
 

@@ -119,17 +119,17 @@ class Cut(Struct, gc=False):
         return pieces if len(self.join(pieces)) < len(self.text) else ((0, len(self.text)),)
 
 
-def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> Cut | None:
+def shortened(cut: Cut, head: int, tail: int, scan: Scan) -> Cut | None:
     """Return a cut that keeps at most `head` characters at the start and `tail` at the end of the kept text.
 
-    Return None if it would cut nothing. `scan_all` returns the scanner for all entity types.
+    Return None if it would cut nothing. `scan` returns the entities of all types.
     """
     text, kept = cut.text, cut.kept
     size = len(text)
     first = kept[0][1] if kept and kept[0][0] == 0 else 0
     last = kept[-1][0] if kept and kept[-1][1] == size else size
-    end = first if first <= head else boundary(text, head, -1, scan_all()) if head else 0
-    start = last if size - last <= tail else boundary(text, size - tail, 1, scan_all()) if tail else size
+    end = first if first <= head else boundary(text, head, -1, scan) if head else 0
+    start = last if size - last <= tail else boundary(text, size - tail, 1, scan) if tail else size
     ends = tuple(each for each in ((0, end), (start, size)) if each[0] < each[1])
     if end >= start or ends == kept:
         return None
@@ -138,13 +138,13 @@ def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> C
     return new
 
 
-def with_excerpts(cut: Cut, places: Iterable[Range | None], scan_all: Callable[[], Scan]) -> Cut:
+def with_excerpts(cut: Cut, places: Iterable[Range | None], scan: Scan) -> Cut:
     """Return a cut that also keeps the sentences around some places, or the whole text if that is not longer."""
     text = cut.text
     whole = replace(cut, kept=((0, len(text)),))
     pieces, ranges = outside_markers(text, cut.earlier), [*cut.kept]
     for place in places:
-        around = place and _excerpt(text, place, pieces, scan_all)
+        around = place and _excerpt(text, place, pieces, scan)
         if not around:
             return whole
         ranges.append(around)
@@ -152,14 +152,14 @@ def with_excerpts(cut: Cut, places: Iterable[Range | None], scan_all: Callable[[
     return wider if len(wider.write()) < len(text) else whole
 
 
-def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan_all: Callable[[], Scan]) -> Range | None:
+def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan: Scan) -> Range | None:
     """Return the sentence or line around a place within one of the pieces, or None if it has no usable end."""
     low, high = next(piece for piece in pieces if piece[0] <= place[0] < piece[1])
     first, last = max(low, place[0] - EXCERPT), min(high, place[1] + EXCERPT)
     start = max((match.end() for match in _SENTENCE_END.finditer(text, first, place[0])), default=-1)
     if start < 0:
         edge = _BLANK.search(text, first, place[0]) or _WORD_EDGE.search(text, first, place[0])
-        start = low if first == low else boundary(text, edge.end() if edge else first, 1, scan_all())
+        start = low if first == low else boundary(text, edge.end() if edge else first, 1, scan)
     while low < start < place[0] and text[start].isspace():
         start += 1
     # One blank or line break stays between the marker and the excerpt.
@@ -169,7 +169,7 @@ def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan_all: Callabl
         end = found.start() + (found[0] != "\n")
     else:
         edges = [*_BLANK.finditer(text, place[1], last)] or [*_WORD_EDGE.finditer(text, place[1], last)]
-        end = high if last == high else boundary(text, edges[-1].start() if edges else last, -1, scan_all())
+        end = high if last == high else boundary(text, edges[-1].start() if edges else last, -1, scan)
     while place[1] < end < high and text[end - 1].isspace():
         end -= 1
     return (start, end) if start <= place[0] and place[1] <= end else None
@@ -208,21 +208,47 @@ def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
     must contain the same entities there as the whole text. If there is no such position, nothing is kept.
     """
     size, after = len(text), direction > 0
+    blank = _blank(text, at, direction)
+    if blank is not None:
+        return blank
+    while 0 < at < size:
+        whole, kept = _windows(text, at, direction)
+        low, begin = max(0, at - _FAR), at if after else max(0, at - _FAR)
+        around = {(low + e.start, low + e.end, e.value) for e in scan(whole)}
+        cut = next(((start, end) for start, end, _ in around if start < at < end), None)
+        if cut is not None:
+            at = cut[after]
+            continue
+        beside = {(begin + e.start, begin + e.end, e.value) for e in scan(kept)}
+        if all(each in around for each in beside if at in each[:2]):
+            return at
+        at += direction
+    return at
+
+
+def scanned_to_shorten(text: str, head: int, tail: int) -> list[str]:
+    """Return the parts of a text that `shortened` scans first, so that those of many texts can be scanned together."""
+    ends = ((head, -1), (len(text) - tail, 1))
+    return [
+        part
+        for at, direction in ends
+        if 0 < at < len(text) and _blank(text, at, direction) is None
+        for part in _windows(text, at, direction)
+    ]
+
+
+def _blank(text: str, at: int, direction: int) -> int | None:
+    """Return the position of the nearest white space, without the white space next to it, or None."""
+    size, after = len(text), direction > 0
     for place in range(at, min(max(at + direction * _NEAR, 0), size), direction):
         if text[place - after].isspace():
             while 0 < place < size and text[place - (not after)].isspace():
                 place += direction
             return place
-    while 0 < at < size:
-        low = max(0, at - _FAR)
-        around = {(low + e.start, low + e.end, e.value) for e in scan(text[low : at + _FAR])}
-        cut = next(((start, end) for start, end, _ in around if start < at < end), None)
-        if cut is not None:
-            at = cut[after]
-            continue
-        begin, stop = (at, at + _FAR) if after else (low, at)
-        beside = {(begin + e.start, begin + e.end, e.value) for e in scan(text[begin:stop])}
-        if all(each in around for each in beside if at in each[:2]):
-            return at
-        at += direction
-    return at
+    return None
+
+
+def _windows(text: str, at: int, direction: int) -> tuple[str, str]:
+    """Return the text around a position, and the part of it that is kept."""
+    before, after = text[max(0, at - _FAR) : at], text[at : at + _FAR]
+    return before + after, after if direction > 0 else before

@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from reducer import markers
-from reducer.engine.cuts import Cut, outside_markers, shortened
+from reducer.engine.cuts import Cut, outside_markers, scanned_to_shorten, shortened
 from reducer.engine.plan import (
     LAST,
     LEAVES,
@@ -282,10 +282,18 @@ class Place:
             self.inside[key] = Emptied(self.work.step, empty, self.inside.get(key))
             self.work.edits += 1
 
+    def cut_texts(self, head: int, tail: int) -> None:
+        """Cut every text at or below this place as `cut` does."""
+        places = [*self.texts(longer_than=head + tail)]
+        texts = (place.value for place in places)
+        self.work.scans.scan_windows(part for text in texts for part in scanned_to_shorten(text, head, tail))
+        for place in places:
+            place.cut(head, tail)
+
     def cut(self, head: int, tail: int) -> None:
         """Keep at most `head` characters at the start and `tail` at the end of this text, if the result is shorter."""
         if type(self.node) is Cut or markers.read(self.value, head, tail, self.work.scans.is_entity) is None:
-            cut = shortened(self._cut_so_far(head, tail), head, tail, self.work.rule.vocabulary.everything)
+            cut = shortened(self._cut_so_far(head, tail), head, tail, self.work.scans.any_entities)
             if cut is not None:
                 self._cut(cut)
 

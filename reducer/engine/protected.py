@@ -33,13 +33,15 @@ class Scans:
     One object serves both passes over a return, because they scan the same texts.
     """
 
-    __slots__ = ("_scan", "_scan_many", "_scanned", "found")
+    __slots__ = ("_scan", "_scan_many", "_scanned", "_vocabulary", "_windows", "found")
 
     def __init__(self, rule: Rule) -> None:
         self.found: dict[str, Sequence[Entity]] = {}
         self._scanned: set[str] = set()
         self._scan = rule.vocabulary.scanner(rule.types)
         self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
+        self._vocabulary = rule.vocabulary
+        self._windows: dict[str, Sequence[Entity]] = {}
 
     def entities(self, text: str) -> Sequence[Entity]:
         """Return the entities in a text."""
@@ -54,6 +56,19 @@ class Scans:
                 raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
             self._scanned.update(fresh)
             self.found.update(self._scan_many(fresh))
+
+    def scan_windows(self, windows: Iterable[str]) -> None:
+        """Scan parts of texts for entities of all types together: one by one, they would hold up other threads.
+
+        The scanner of names releases Python's lock for each text, and takes it again before another thread does.
+        """
+        parts = dict.fromkeys(windows, ())
+        self._windows = {**parts, **self._vocabulary.scanner_of_many(self._vocabulary.all_types)(parts)}
+
+    def any_entities(self, text: str) -> Sequence[Entity]:
+        """Return the entities of all types in a part of a text."""
+        found = self._windows.get(text)
+        return self._vocabulary.everything()(text) if found is None else found
 
     def is_entity(self, text: str) -> bool:
         """Return whether a marker can mention a whole text, because it is one entity."""
@@ -105,10 +120,10 @@ class References:
         kept = [cut.text[start:end] for cut in cuts for start, end in cut.kept]
         return self.values.difference(*map(self.values_in, [*remaining, *kept]))
 
-    def widened(self, cut: Cut, values: Collection[str], scan_all: Callable[[], Scan]) -> Cut:
+    def widened(self, cut: Cut, values: Collection[str], scan: Scan) -> Cut:
         """Return a cut that also keeps an excerpt around the first place of each value, or the whole text instead."""
         pieces = outside_markers(cut.text, cut.earlier)
-        wider = with_excerpts(cut, [self._place(value, cut.text, pieces) for value in sorted(values)], scan_all)
+        wider = with_excerpts(cut, [self._place(value, cut.text, pieces) for value in sorted(values)], scan)
         return replace(cut, kept=((0, len(cut.text)),)) if self.missing((), [wider]).intersection(values) else wider
 
     def reach(self, text: str) -> int:

@@ -212,7 +212,7 @@ class _Overlay:
         references = self.work.references
         values = references.values_in(cut.text) & self.missing if self.missing else _NONE
         self.missing -= values
-        return references.widened(cut, values, self.work.rule.vocabulary.everything) if values else cut
+        return references.widened(cut, values, self.work.scans.any_entities) if values else cut
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain, in document order."""
@@ -360,7 +360,7 @@ class _Overlay:
         """Return a plan that keeps only excerpts of a removed text and a marker, or None to keep all of it."""
         if referenced:
             removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.is_entity))
-            wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
+            wider = self.work.references.widened(removed, referenced, self.work.scans.any_entities)
             entities = self.work.scans.entities(text) if values else ()
             return Cut(text, (), restored=wider.pieces_with_mentions(entities, values))
         marker = markers.written(len(text), "characters", values)

@@ -63,7 +63,7 @@ class Name(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
+def listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
     """Return the automaton, the number of its first anchors that belong to code names, and the listed names."""
     table: dict[bytes, Name] = {}
     for kinds, case, written, other in _LINE.findall(files("reducer.entities").joinpath("names.txt").read_bytes()):
@@ -87,7 +87,7 @@ def _anchors(shape: bytes) -> list[bytes]:
 
 def names(data: bytes, shape: bytes) -> list[Match]:
     """Return the names in the folded bytes of a text. `shape` is their translation by SHAPE."""
-    automaton, code_names, table = _listed()
+    automaton, code_names, table = listed()
     if 92 in shape:
         for escape in (b"\\n", b"\\r", b"\\t"):
             shape = shape.replace(escape, _ESCAPED)

@@ -9,7 +9,7 @@ from itertools import accumulate, groupby
 
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, addresses_and_domains
-from reducer.entities.names import names
+from reducer.entities.names import listed, names
 from reducer.entities.observables import REFANGED, observables
 from reducer.entities.refang import Unfolded, fold, mapped_back, refang, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, identifiers, ipv6s
@@ -89,6 +89,8 @@ def _finder(types: frozenset[str]) -> _Find:
     want_identifiers = not types.isdisjoint(("cve", "mitre_attack"))
     requested = types.intersection(GROUPS["observable"])
     want_names = not types.isdisjoint(("threat_actor", "malware", "tool"))
+    if want_names:
+        listed()  # 60 ms, which the first text should not wait for
 
     def find(text: str) -> Iterable[Unfolded]:
         folded = fold(text)

@@ -50,7 +50,12 @@ class Vocabulary:
 
     def everything(self) -> Scan:
         """Return a function that returns the entities of all default and custom types."""
-        return self.scanner(frozenset((*TYPES, *self.custom)))
+        return self.scanner(self.all_types)
+
+    @property
+    def all_types(self) -> frozenset[str]:
+        """Return all default and custom types."""
+        return frozenset((*TYPES, *self.custom))
 
 
 BUILT_IN = Vocabulary()

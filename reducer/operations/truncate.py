@@ -36,9 +36,7 @@ class Truncate(Op):
     truncate: Amount
 
     def apply(self, place: Place, root: Place) -> None:
-        head, tail = self.truncate.head, self.truncate.tail
-        for text in place.texts(longer_than=head + tail):
-            text.cut(head, tail)
+        place.cut_texts(self.truncate.head, self.truncate.tail)
 
     def describe(self, place: str) -> str:
         head, tail = self.truncate.head, self.truncate.tail
