@@ -9,7 +9,7 @@
 | POST `/api/run` | `name`, `text`, `content` | `problems`; `tools`; `samples`; `did`; `tree` |
 | POST `/api/check` | `name`, `text` | `problems`, also of samples; `tests`: `name`, `line`, `failures`, sizes |
 | POST `/api/places` | `text`, `line`, `content` | `places`: the paths that the step in a line selects |
-| POST `/api/steps` | `text`, `keys`, `content` | `path` of the value at these keys; `steps` for it: `label`, `text` |
+| POST `/api/steps` | `text`, `keys`, `content` | `path` of the value at these keys; `steps`: `label`, `at`, `text` |
 | POST `/api/draft` | `tool`, `content` | `name`, `text`, `sample_name`, `sample`, `saves` |
 
 - `name` and `sample_name` are relative to the folder of rules. `text` is the text of a rule file. `version` identifies
@@ -324,10 +324,10 @@ def _places(bench: Bench, *, text: Text, line: int, content: Content) -> Any:
 
 @_endpoint
 def _steps(bench: Bench, *, text: Text, keys: list[int | str], content: Content) -> Any:
-    steps = [
-        {"label": action if type(value) is list else f"{action} {value}", "text": with_step(text, path, action, value)}
-        for path, action, value in offered(keys, _content(bench, content))
-    ]
+    steps = []
+    for path, action, value in offered(keys, _content(bench, content)):
+        label = action if type(value) is list else f"{action} {value}"
+        steps.append({"label": label, "at": path, "text": with_step(text, path, action, value)})
     return {"path": place_of(keys), "steps": steps}
 
 

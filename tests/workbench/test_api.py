@@ -298,3 +298,23 @@ def test_a_rule_in_a_link_is_refused(start: Start, tmp_path: Path) -> None:
             )
     assert secret.read_text() == "secret"
     assert not (tmp_path / "new.yaml").exists()
+
+
+def test_steps_are_offered_with_the_text_that_contains_them(start: Start) -> None:
+    bench = start()
+    text = "tool: list_hosts\nsteps:\n"
+    given = {"keys": ["hosts", 3, "note"], "content": 0}
+    answer = bench.get("POST", "steps", text=text, **given)
+    assert answer["path"] == "hosts[*].note"
+    assert [(step["label"], step["at"]) for step in answer["steps"]] == [
+        ("keep", "hosts"),
+        ("drop", "hosts"),
+        ("limit 4", "hosts"),
+        ("truncate 23", "hosts[*].note"),
+    ]
+    assert answer["steps"][1]["text"] == f"{text}  - path: hosts\n    drop: [note]\n"
+    status, refused = bench.ask("POST", "steps", text="", **given)
+    assert (status, refused) == (400, {"error": "correct this first: the file is empty"})
+    assert bench.ask("POST", "steps", text=text, **(given | {"keys": ["\ud800", "x"]}))[0] == 200
+    for keys in ([None], "hosts", [1.5], [[]]):
+        assert bench.ask("POST", "steps", text=text, **(given | {"keys": keys}))[0] == 400

@@ -297,7 +297,8 @@ async function offer(keys) {
   const old = editor.text();
   const { path, steps } = await request("POST", "steps", { text: old, keys, content: state.content });
   if (editor.text() !== old) return;
-  const buttons = steps.map(({ label, text }) => button(label, () => editor.replace(text)));
+  const buttons = steps.map(({ label, at, text }) =>
+    button(label, () => editor.replace(text), { title: `${label} at ${at}` }));
   byId("offers").replaceChildren(safe(path, "code", { class: "one-line", title: path }), ...buttons);
 }
 
