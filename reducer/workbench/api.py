@@ -72,7 +72,7 @@ from reducer.workbench.folder import ChangedError, RefusedName, located, read, r
 from reducer.workbench.recordings import Recordings, load
 from reducer.workbench.steps import NoStep, offered, path_at, place_of, with_step
 
-_MAX_RETURNS = 2000
+_MAX_RETURNS = 1000
 _MAX_PLACES = 1000
 Text = Annotated[str, Field(max_length=MAX_CHARS)]
 Content = int | str

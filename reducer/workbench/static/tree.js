@@ -280,6 +280,10 @@ function appendRuns(view, parent, { node, step, kept }, { side, open }) {
   for (const run of runsOf(node)) {
     const one = { step, kept, ...run };
     if (run.marker ? side === "before" : side === "after" && !one.kept) continue;
+    if (line <= 0) {
+      parent.append(span("ellipsis", " …"));
+      break;
+    }
     const effect = `${run.marker} ${one.step} ${one.kept}`;
     if (effect !== last) part = open ? OPEN : PART;
     else if (part <= 0) continue;
@@ -291,7 +295,6 @@ function appendRuns(view, parent, { node, step, kept }, { side, open }) {
     parent.append(element, text.length < (run.marker ?? run.text).length ? span("ellipsis", "…") : "");
     part -= text.length;
     line -= text.length;
-    if (line <= 0) break;
   }
   return parent;
 }
