@@ -238,7 +238,8 @@ def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_p
     assert page.evaluate(unnamed) == []
 
 
-def test_a_dropped_file_is_a_sample(start: Start, open_page: Open) -> None:
+@pytest.mark.parametrize("place", ["#before", ".cm-content"])
+def test_a_dropped_file_is_a_sample(start: Start, open_page: Open, place: str) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
     expect(page.locator("#sizes")).not_to_be_empty()
     dropped = page.evaluate_handle(
@@ -249,8 +250,27 @@ def test_a_dropped_file_is_a_sample(start: Start, open_page: Open) -> None:
         }""",
         json.dumps({"hosts": HOSTS["hosts"][:4]}),
     )
-    page.dispatch_event("#before", "dragover", {"dataTransfer": dropped})
-    page.dispatch_event("#before", "drop", {"dataTransfer": dropped})
+    page.dispatch_event(place, "dragover", {"dataTransfer": dropped})
+    page.dispatch_event(place, "drop", {"dataTransfer": dropped})
     expect(page.locator("#returns option").first).to_have_text("Your sample")
     expect(page.locator("#sizes")).to_have_text("339 → 257 characters, 24.2% saved")
     expect(page.locator("#before")).to_contain_text("[4 items]")
+    expect(page.locator("#status")).to_have_text("")
+
+
+def test_lines_end_as_in_the_file(start: Start, open_page: Open) -> None:
+    windows = RULE.replace("\n", "\r\n")
+    bench = start({"samples/hosts.json": json.dumps(HOSTS)})
+    (bench.folder / "list_hosts.yaml").write_bytes(windows.encode())
+    page = open_page(bench)
+    page.locator("#before .row", has_text="srv-8").click()
+    page.locator("#before .row", has_text="risk: 8").last.click()
+    page.locator("#offers button", has_text="drop").click()
+    expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    added = "  - path: hosts\r\n    drop: [risk]\r\n"
+    assert (bench.folder / "list_hosts.yaml").read_bytes().decode() == windows.replace("tests:", f"{added}tests:")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).not_to_contain_text("drop: [risk]")

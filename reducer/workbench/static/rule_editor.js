@@ -47,7 +47,7 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
       view.setState(EditorState.create({ doc: text, extensions: [...ends, ...extensions] }));
     },
     replace(text) {
-      view.dispatch({ ...difference(view.state.doc.toString(), text.replaceAll("\r\n", "\n")), scrollIntoView: true });
+      view.dispatch({ ...difference(view.state, text.replaceAll("\r\n", "\n")), scrollIntoView: true });
       view.focus();
     },
     show(problems) {
@@ -61,14 +61,16 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
   };
 }
 
-/** Return the change from one text to another, with the cursor behind it. */
-function difference(old, text) {
+/** Return the change that replaces the text of a state, with the cursor behind it. */
+function difference(state, text) {
+  const old = state.doc.toString();
   let [from, same] = [0, 0];
   const most = Math.min(old.length, text.length);
   while (from < most && old[from] === text[from]) from++;
   while (same < most - from && old[old.length - same - 1] === text[text.length - same - 1]) same++;
   const stop = text.length - same;
-  return { changes: { from, to: old.length - same, insert: text.slice(from, stop) }, selection: { anchor: stop } };
+  const insert = state.toText(text.slice(from, stop).replaceAll("\n", state.lineBreak));
+  return { changes: { from, to: old.length - same, insert }, selection: { anchor: stop } };
 }
 
 /** Convert a problem; its column and width count characters, and positions of the editor count UTF-16 units. */

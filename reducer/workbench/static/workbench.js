@@ -388,9 +388,10 @@ function listen() {
     const [file] = event.dataTransfer.files;
     if (!file) return;
     event.preventDefault();
+    event.stopPropagation(); // the editor would insert the file
     if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
     use(await file.text());
-  }));
+  }), true);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
