@@ -29,7 +29,10 @@ _MAX_SHOWN = 300  # characters of an input or a result in an error
 _ITEM, _MAP = object(), object()
 """Keys of a tree: the items of a list or the values of a map, and the mark of an object that is used as a map."""
 _KEYS = {"values": _MAP, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
-_SCALARS: tuple[Any, ...] = (True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1")
+_SCALARS: tuple[Any, ...] = (
+    *(True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1"),
+    "APT28 sent Emotet (CVE-2024-3400, T1566.001) from evil.org, a@evil.org, https://evil.org/a and 2001:db8::1",
+)
 """Values of generated contents. Empty values, which `compact` removes, come only from conditions and samples."""
 
 _Tree = dict[Any, "_Tree"]

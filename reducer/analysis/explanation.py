@@ -1,20 +1,87 @@
-"""What a rule did to the content of one tool return, as data."""
+"""What a rule and each of its steps did to the content of one tool return, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.measures import LostEntity, Recall, lost_entities
-from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
+from reducer.analysis.query import Nothing, why_nothing
+from reducer.analysis.texts import characters, excerpt
 from reducer.analysis.tree import tree
-from reducer.engine import Outcome, StepRun, attempt
-from reducer.rules import Rule, Ruleset
+from reducer.engine import Edit, Outcome, StepRun, attempt
+from reducer.operations.limit import Limit
+from reducer.paths.written import Token, path_text
+from reducer.rules import Rule, Ruleset, Step
 from reducer.values import Unreducible, plain
 
 Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
+Kind = Literal["removed", "emptied", "cut", "unwrapped", "restored"]
+Pattern = tuple[Token, ...]
+
+_MANY_KEYS = 8  # an object with more changed keys counts as a map: paths contain `*` instead of its keys
+_MAX_NAMES = 6  # if more keys of similar objects are removed, they share one entry
+_SAMPLE = 64
+_KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was removed or restored, at one place or at several similar places.
+
+    - `path` is JMESPath, or `list[20..57]` for removed items; indices are those of the return as it arrived.
+    - `places` counts lists, keys or texts.
+    - `items` counts the removed or restored items, out of `total`; both are 0 for anything else.
+    - `before` and `after` are characters.
+    - `names` lists the keys if several share this entry.
+    - `sample` is the beginning of the first value.
+    """
+
+    kind: Kind
+    path: str
+    places: int
+    items: int
+    total: int
+    before: int
+    after: int
+    names: tuple[str, ...]
+    sample: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What one step did to one return. Sizes are characters.
+
+    - `step` is None for `max_chars`.
+    - `ran` is False if the `when` of the step does not hold.
+    - `restored` is the part of the removed characters that was restored.
+    - `nothing` explains why the step ran at no place, or is None.
+    - `always_kept` counts the items that only `always_keep` kept.
+    """
+
+    step: Step | None
+    ran: bool
+    places: int
+    before: int
+    after: int
+    changes: tuple[Change, ...]
+    restored: int
+    nothing: Nothing | None
+    always_kept: int
+
+    @property
+    def name(self) -> str:
+        """The action of the step and its place."""
+        return self.step.name if self.step else "max_chars"
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether at least half of what the step removed is restored."""
+        return self.restored * 2 >= self.before - self.after > 0
 
 
 class ReturnPlace(NamedTuple):
@@ -43,7 +110,6 @@ class Explanation:
     - `restored` is what `preserve` and markers add after the steps, and `restorations` lists where.
     - `referenced` is what is also kept because later messages reference it.
     - `over` is the size above the rule's `max_chars`.
-    - `lost` counts the entities beyond a bound of `preserve`.
     - `content` is the result, `entities` counts the distinct entities by type, and `lost_entities` lists those that
       the result no longer contains. Reports of histories contain none of these.
     - `tree` is the annotated tree of the return, if it was requested.
@@ -62,7 +128,6 @@ class Explanation:
     referenced: int = 0
     restorations: tuple[Change, ...] = ()
     over: int = 0
-    lost: int = 0
     content: Any = None
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()
@@ -137,7 +202,6 @@ def explain_outcome(
         referenced=max(0, after - after_alone),
         restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
         over=max(0, after - rule.max_chars) if rule and rule.max_chars is not None and not outcome.gated else 0,
-        lost=len(outcome.restored.lost),
         place=place,
         unstable=outcome.unstable,
         tree=tree(content, outcome) if with_tree else None,
@@ -158,3 +222,119 @@ def _status(content: Any, outcome: Outcome, alone: Outcome, untouched: str) -> t
     if alone.content is not content:
         return "unchanged", "later messages reference everything that the rule would remove"
     return "unchanged", "the rule removes nothing"
+
+
+# --- steps
+
+
+def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepReport, ...]:
+    """Return what each step did to a content of `before` characters. If `detailed`, list what it removed."""
+    removed: dict[int, list[Edit]] = {}
+    for edit in outcome.removals() if detailed else ():
+        removed.setdefault(edit.step, []).append(edit)
+    restored: Counter[int] = Counter()
+    for edit in () if outcome.fault else outcome.restorations():
+        restored[edit.step] += edit.after - edit.before
+    reports = []
+    size = characters(outcome.left_after(0, seen=False), before)
+    for run in outcome.steps:
+        new_size = characters(outcome.left_after(run.number, seen=False), before) if run.changed else size
+        reports.append(
+            StepReport(
+                step=run.step,
+                ran=run.ran,
+                places=run.places,
+                before=size,
+                after=new_size,
+                changes=changes(removed.get(run.number, ())),
+                # What is restored inside an item may include what an earlier step removed.
+                restored=max(0, min(restored[run.number], size - new_size)),
+                nothing=_nothing(outcome, run),
+                always_kept=_always_kept(outcome, run),
+            )
+        )
+        size = new_size
+    return tuple(reports)
+
+
+def _nothing(outcome: Outcome, run: StepRun) -> Nothing | None:
+    if run.step is None or run.places or not run.ran:
+        return None
+    return why_nothing(run.step, outcome.left_after(run.number - 1), outcome.left_after(0))
+
+
+def _always_kept(outcome: Outcome, run: StepRun) -> int:
+    op = run.step.op if run.step else None
+    if run.step is None or not run.changed or not isinstance(op, Limit) or op.always_keep is None:
+        return 0
+    return sum(map(op.always_kept, run.step.path.find(outcome.left_after(run.number - 1))))
+
+
+# --- changes
+
+
+def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]:
+    """Group edits of the same kind at similar places, in document order. `restored` overrides the kind."""
+    edits = tuple(edits)
+    maps = _maps(edits)
+    groups: dict[tuple[str, Pattern], dict[Pattern, list[Edit]]] = {}
+    for edit in edits:
+        pattern = _pattern(edit, maps)
+        parent = pattern[:-1] if edit.kind in ("key", "emptied") else (*pattern, "")
+        groups.setdefault((edit.kind, parent), {}).setdefault(pattern, []).append(edit)
+    found: list[Change] = []
+    for (edit_kind, parent), by_pattern in groups.items():
+        kind = "restored" if restored else _KINDS.get(edit_kind, "unwrapped")
+        if len(by_pattern) > _MAX_NAMES:
+            largest = sorted(by_pattern, key=lambda each: -sum(abs(one.before - one.after) for one in by_pattern[each]))
+            together = [edit for group in by_pattern.values() for edit in group]
+            found.append(_change(kind, parent, together, tuple(str(each[-1]) for each in largest)))
+        else:
+            found += (_change(kind, pattern, group) for pattern, group in by_pattern.items())
+    return tuple(found)
+
+
+def _maps(edits: Iterable[Edit]) -> Set[Pattern]:
+    """Return the paths of objects that count as maps because many of their values change."""
+    below: dict[Pattern, set[Token]] = {}
+    for edit in edits:
+        path = edit.path[:-1] if edit.kind == "key" else edit.path
+        for depth, token in enumerate(path):
+            if type(token) is str:
+                below.setdefault(path[:depth], set()).add(token)
+    return {path for path, keys in below.items() if len(keys) > _MANY_KEYS}
+
+
+def _pattern(edit: Edit, maps: Set[Pattern]) -> Pattern:
+    last = len(edit.path) - (edit.kind == "key")
+    return tuple(
+        -1 if type(token) is int else None if depth < last and edit.path[:depth] in maps else token
+        for depth, token in enumerate(edit.path)
+    )
+
+
+def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, ...] = ()) -> Change:
+    first, items = edits[0], sum(len(edit.indices) for edit in edits)
+    is_one = len(edits) == (len(names) or 1)
+    path = path_text((first.path[:-1] if names else first.path) if is_one else pattern)
+    if items:
+        path = path.removeprefix("@") + (f"[{_ranges(first.indices)}]" if is_one else "[*]")
+    return Change(
+        kind=kind,
+        path=path,
+        places=len(edits),
+        items=items,
+        total=sum(edit.total for edit in edits),
+        before=sum(edit.before for edit in edits),
+        after=sum(edit.after for edit in edits),
+        names=names,
+        sample="" if names else excerpt(first.value[0] if items else first.value, _SAMPLE),
+    )
+
+
+def _ranges(indices: Sequence[int]) -> str:
+    """Return indices such as `3, 20..57`, with `…` after four ranges."""
+    groups = groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])
+    runs = [[index for _, index in group] for _, group in groups]
+    texts = [f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:4]]
+    return ", ".join([*texts, "…"] if len(runs) > 4 else texts)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from reducer import markers
 from reducer.analysis.prices import Cost
-from reducer.analysis.steps import characters
-from reducer.analysis.texts import entities, opened
+from reducer.analysis.texts import characters, entities, opened
 from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
-from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
+from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.parser import parse
 from reducer.paths.places import check_tokens
 from reducer.paths.written import path_text
@@ -21,11 +19,11 @@ from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
-_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
-_TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
+KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
+"""The names of the types of JSON values."""
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
@@ -33,7 +31,7 @@ class Nothing(NamedTuple):
     """Why a path finds nothing, and the path that was probably meant. Both are empty if it finds something."""
 
     message: str
-    path: str
+    path: str = ""
 
 
 class Found(NamedTuple):
@@ -45,7 +43,7 @@ class Found(NamedTuple):
     holds: bool
     places: tuple[tuple[str, Any], ...] = ()
     value: Any = None
-    nothing: Nothing = Nothing("", "")
+    nothing: Nothing = Nothing("")
 
 
 def compile_query(text: str) -> Path | Expression:
@@ -77,86 +75,19 @@ def query(expression: Path | Expression, content: Any) -> Found:
     return Found(True, places) if places else Found(False, nothing=explain(expression, value))
 
 
-# --- places and keys that a step does not find
+# --- why a path or a step finds nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A `place` or a `key` that a step names but the data does not contain.
-
-    `text` is quoted from the rule. `help` describes what the data contains instead. `nearest` is the path or key that
-    was probably meant, or empty.
-    """
-
-    what: Literal["place", "key"]
-    text: str
-    help: str
-    nearest: str
-
-
-def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    """Return what `step` did not find in a return, and the keys that it names and found.
-
-    `arrived` is the return before all steps, `before` the return before this step, and `places` the number of places
-    at which the step ran.
-    """
-    if places:
-        return _missing_keys(step, before)
-    text, found = step.path.text, step.path.find(before)
-    try:
-        is_removed = not found and before is not arrived and bool(step.path.find(arrived))
-    except Unreducible:  # a filter was evaluated on an item that is too deep, so the list exists
-        is_removed = True
-    if found:
-        accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
-        nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
-    elif is_removed:
-        nothing = Nothing(f"an earlier step removed `{text}`", "")
-    else:
-        nothing = explain(step.path, before)
-    return (Missing("place", text, *nothing),), frozenset()
-
-
-def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    """Return the keys of a step that are missing, and those that are present.
-
-    A key that the step reads, such as in `sort_by`, must be present. A key that it keeps or drops may be optional, so
-    it is missing only if a very similar key is present.
-    """
-    chains = [(chain, False) for chain in step.op.names()]
-    chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain]
-    chains = [(chain, is_read) for chain, is_read in chains if not any("*" in name for name in chain)]
-    values = step.path.find(before)[:_MAX_VALUES] if chains else []
-    absent: dict[Missing, None] = {}
-    seen: set[str] = set()
-    for chain, is_read in chains:
-        text = ".".join(chain)
-        present, depth = follow(values, chain)
-        if depth == len(chain):
-            seen.add(text)
-            continue
-        siblings = {other[depth] for other, _ in chains if other[:depth] == chain[:depth] and len(other) > depth}
-        nearest = (near if is_read else misspelt)(chain[depth], [key for key in present if key not in siblings])
-        help = f"did you mean `{nearest}`?" if nearest else f"there are {the_keys(present)}"
-        if nearest or (is_read and present):
-            absent[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
-    return tuple(absent), frozenset(seen)
-
-
-def follow(values: Sequence[Any], chain: Chain, most: int | None = _MAX_VALUES) -> tuple[list[str], int]:
-    """Follow keys through objects and lists, in at most `most` values per level.
-
-    Return the keys at the level where one is absent, and the level.
-    """
-    for depth, name in enumerate(chain):
-        objects = [value for value in (*values, *_items(values, most)) if type(value) is dict]
-        values = [item[name] for item in objects if name in item][:most]
-        if not values:
-            return _keys(objects), depth
-    return [], len(chain)
-
-
-# --- why a path finds nothing
+def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
+    """Explain why a step runs at no place of a content. `arrived` is the return before all steps."""
+    path, verb = step.path, step.op.verb()
+    with suppress(Unreducible):  # a filter reads items that are too deep, so an earlier step removed them
+        if found := path.find(content):
+            accepted = " and ".join(sorted(f"{KINDS[kind]}s" for kind in step.op.accepts))
+            return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
+        if not path.find(arrived):
+            return explain(path, content)
+    return Nothing(f"an earlier step removed `{path.text}`")
 
 
 def near(name: str, keys: Iterable[str]) -> str:
@@ -164,16 +95,6 @@ def near(name: str, keys: Iterable[str]) -> str:
     folded = {key.casefold(): key for key in keys}
     found = get_close_matches(name.casefold(), folded, 1, 0.7)
     return folded[found[0]] if found else ""
-
-
-def misspelt(name: str, keys: Iterable[str]) -> str:
-    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
-    found = near(name, keys)
-    words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
-    is_alike = len(words) == len(meant) and all(
-        near(*pair) for pair in zip(words, ([word] for word in meant), strict=True)
-    )
-    return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
 
 
 def explain(path: Path | str, content: Any) -> Nothing:
@@ -184,7 +105,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     path = compile_path(path) if isinstance(path, str) else path
     number, values = _end(path, content)
     if number == len(path.shape):
-        return Nothing("", "") if values else Nothing(f"`{path.text}` is null", "")
+        return Nothing("" if values else f"`{path.text}` is null")
     step, keys, meant = path.shape[number], _keys(values), _meant(path, content)
     at = f"`{_text(path.shape[:number])}`" if number else "the return"
     if step[0] == "field" and step[1] in keys:
@@ -259,7 +180,8 @@ def the_keys(keys: Sequence[str], limit: int = 6) -> str:
 
 
 def _type(value: Any) -> str:
-    return _TYPES.get(type(value), "a boolean")
+    kind = KINDS.get(type(value), "value")
+    return f"an {kind}" if kind == "object" else f"a {kind}"
 
 
 def _text(shape: Shape) -> str:

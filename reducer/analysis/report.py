@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from reducer.analysis.explanation import Explanation
+from reducer.analysis.explanation import Explanation, StepReport
 from reducer.analysis.measures import Measures, added
-from reducer.analysis.steps import StepReport
 from reducer.errors import counted
 from reducer.files import is_builtin
 from reducer.rules import Rule, Ruleset
@@ -19,7 +18,6 @@ TITLES = {
     "unused rule": "Unused rules",
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve largely undoes",
-    "lost": "Entities beyond the limits of preserve",
     "too long": "Returns still above max_chars",
     "bad line": "Lines without a history, kept unchanged",
     "long line": "Lines that are too large, kept unchanged",
@@ -71,11 +69,10 @@ class Attention:
     - `kind` is a key of `TITLES`.
     - `where` is a tool, a file of histories, or a rule file, with the line if it is about a step.
     - `about` is the reason of a fault, the name of a step, or the whole message.
-    - `history`, `tool` and `step` are those of the first fault of its kind, and `help` is what to do about it.
+    - `history`, `tool` and `step` are those of the first fault of its kind.
     - `calls` counts tool returns, or lines.
     - `characters` is the size of the returns, the restored size (`undone`), or the size above `max_chars` (`too long`).
     - `first` is the name of the first return.
-    - `nearest` is the path or key that was probably meant.
     """
 
     kind: str
@@ -83,13 +80,10 @@ class Attention:
     about: str = ""
     calls: int = 1
     characters: int = 0
-    entities: int = 0
     first: str = ""
-    nearest: str = ""
     history: str = ""
     tool: str = ""
     step: str = ""
-    help: str = ""
 
     @property
     def message(self) -> str:
@@ -101,8 +95,7 @@ class Attention:
             "no rule": f"{counted(self.calls, 'call')}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
-            "lost": f"{counted(self.entities, 'entity', 'entities')} lost because `preserve` limits their number",
-            "fault": f"`{self.tool}` {returns}, {size}: {self.about}; {self.help}",
+            "fault": f"`{self.tool}` {returns}, {size}: {self.about}",
             "too long": f"{returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}",
         }
         return messages.get(self.kind, self.about)
@@ -115,7 +108,7 @@ class Tally:
     - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
     - `rules` maps each tool to its rule file.
     - `needs` maps kind, place and name to what needs attention.
-    - `found` contains the places and names that a step found in some return, so that they need no attention.
+    - `found` contains the steps that found a place in some return, with their paths, so that they need no attention.
     - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
     - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
@@ -149,12 +142,8 @@ class Tally:
         """Add something that needs attention, identified by kind, place and name."""
         known = self.needs.get(key)
         if known is not None:
-            self.needs[key] = replace(
-                known,
-                calls=known.calls + need.calls,
-                characters=known.characters + need.characters,
-                entities=known.entities + need.entities,
-            )
+            calls, characters = known.calls + need.calls, known.characters + need.characters
+            self.needs[key] = replace(known, calls=calls, characters=characters)
         elif len(self.needs) < _MAX_NEEDS:
             self.needs[key] = need
 
@@ -171,9 +160,7 @@ def tally_of(entry: Explanation) -> Tally:
         tally.rules[tool] = rule.file
         for step in entry.steps:
             if step.step is not None and step.places:
-                where = _where(step, rule)
-                tally.found.add((where, f"place {step.step.path.text}"))
-                tally.found.update((where, f"key {key}") for key in step.seen)
+                tally.found.add((_where(step, rule), step.step.path.text))
                 tally.always_kept[rule.file, step.step.number] += step.always_kept
     return tally
 
@@ -187,15 +174,13 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
-    if entry.lost:
-        yield "", Attention("lost", rule.file, entities=entry.lost)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
         where = _where(step, rule)
-        for item in step.missing:
-            about = f"`{step.name}`: {_short(item.help)}"
-            yield f"{item.what} {item.text}", Attention("no place", where, about, nearest=_short(item.nearest))
+        if step.step is not None and step.nothing is not None:
+            about = f"`{step.name}`: {_short(step.nothing.message)}"
+            yield step.step.path.text, Attention("no place", where, about)
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 
@@ -206,8 +191,8 @@ def _fault(entry: Explanation, rule: Rule) -> Attention:
     if (run := entry.unstable) is not None:
         help = f"`check {rule.file}` shows a correction, once this return is in samples/"
         step, where = (run.step.name, f"{where}:{run.step.location.line}") if run.step else ("max_chars", where)
-    need = Attention("fault", where, _short(entry.why), characters=entry.before, first=_short(entry.name), help=help)
-    history = entry.place.history if entry.place else ""
+    history, about = entry.place.history if entry.place else "", f"{_short(entry.why)}; {help}"
+    need = Attention("fault", where, about, characters=entry.before, first=_short(entry.name))
     return replace(need, history=history, tool=_short(entry.tool), step=step)
 
 

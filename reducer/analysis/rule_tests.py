@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,9 +14,8 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
-from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample, sample, sample_files
-from reducer.analysis.steps import characters
-from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
+from reducer.analysis.samples import Sample, SampleError, Snapshots, file_of, read_sample, samples_of
+from reducer.analysis.texts import all_text, characters, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import counted
 from reducer.paths import Expression, PathError, compile_expression
@@ -28,48 +26,43 @@ from reducer.values import Unreducible, dump
 
 _AROUND = 40
 _QUOTED = 80
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason why an inline test fails, at a `place` of the rule file.
+    """A reason why a test fails, at a `place` of the rule file.
 
     `what` is the expectation, such as `max_chars`, or `law 5`, or `given` if the test cannot run.
     """
 
     message: str
     expected: str = ""
-    seen: str = ""
+    found: str = ""
     help: str = ""
     place: Place = ()
     what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
-    """The result of an inline test or of a sample, which passes if there are no failures.
+class Case:
+    """A test or a sample that ran, or a rule or a step that no test covers.
 
     `place` is the place of its name in the rule file, and `did` is what the rule did, or None if it could not run.
+    `gap` states what the tests do not cover.
     """
 
-    __test__ = False
-
+    what: Literal["test", "sample", "rule", "step"]
     rule: Rule
     name: str
     place: Place
-    failures: tuple[Failure, ...]
+    failures: tuple[Failure, ...] = ()
     did: Explanation | None = None
+    gap: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A rule or a step that tests do not cover, with its place in the rule file."""
-
-    what: Literal["rule", "step"]
-    rule: Rule
-    place: Place
-    message: str
+    @property
+    def status(self) -> Literal["passed", "failed", "not tested"]:
+        """The result."""
+        return "failed" if self.failures else "not tested" if self.gap else "passed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,102 +73,84 @@ class Coverage:
     tested: int
     steps: int
     exercised: int
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Case, ...]
 
 
-def chosen_cases(ruleset: Ruleset, text: str) -> tuple[list[tuple[Rule, int]], list[tuple[Rule, Path]]]:
-    """Return the tests by number, and the samples, with a text in their name or in the tools or file of the rule."""
-
-    def is_chosen(rule: Rule, name: str) -> bool:
-        return text.casefold() in " ".join((Path(rule.file).name, *rule.tools, name)).casefold()
-
-    rules = ruleset.rules
-    tests = [(rule, number) for rule in rules for number, test in enumerate(rule.tests) if is_chosen(rule, test.name)]
-    samples = [(rule, file) for rule in rules for file in sample_files(rule, ruleset) if is_chosen(rule, file.name)]
-    return tests, samples
+def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
+    """Return the samples with a text in their name or in the tools or file of their rule."""
+    samples = (each for rule in ruleset.rules for each in samples_of(rule, ruleset))
+    names = ((each, " ".join((Path(each.rule.file).name, *each.rule.tools, each.name))) for each in samples)
+    return [each for each, name in names if text.casefold() in name.casefold()]
 
 
-def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
-    """Run an inline test of a rule, and check the laws on its content. `update` collects snapshots. Never raises."""
-    test, place = rule.tests[number], ("tests", number)
-    run = TestResult(rule, test.name, (*place, "name"), ())
+def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
+    """Apply a rule to a sample, and check the laws and the expectations of its test. Never raises.
+
+    `update` collects snapshots. Return None for a file that cannot be read.
+    """
+    rule, test, place = sample.rule, sample.test, sample.place
+    case = Case("test" if test else "sample", rule, sample.name, (*place[:-1], "name") if test else place)
+    ruleset = alone(rule, ruleset)
     try:
-        content = sample(rule, test)
-    except SampleError as error:
-        return replace(run, failures=(Failure(str(error), place=(*place, "given"), what="given"),))
-
-    def check(outcome: Outcome, is_sound: bool) -> Iterator[Failure]:
-        for one in unmet(test.expect, content, outcome, update if is_sound else None):
-            yield replace(one, place=(*place, "expect", *one.place))
-
-    return _run(ruleset, run, content, check)
-
-
-def run_sample(ruleset: Ruleset, rule: Rule, file: Path) -> TestResult | None:
-    """Check the laws on a sample beside a rule file, or return None if it cannot be read. Never raises."""
-    with suppress(SampleError, RecursionError):
-        return _run(ruleset, TestResult(rule, f"samples/{file.name}", ("tool",), ()), read_sample(file))
-    return None
-
-
-def _run(
-    ruleset: Ruleset, run: TestResult, content: Any, check: Callable[[Outcome, bool], Iterable[Failure]] | None = None
-) -> TestResult:
-    """Return the result of a run on a content: the laws that it breaks, and the failures that `check` finds."""
-    ruleset, tool, before = alone(run.rule, ruleset), run.rule.name, dump(content)
+        content = sample.read()
+        before = dump(content)
+    except (SampleError, RecursionError) as error:
+        return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
     try:
-        outcome = attempt(ruleset, tool, content)
-        broken = [_of_law(one, run.place) for one in broken_laws(ruleset, content, before, outcome)]
-        failures = (*broken, *(check(outcome, not broken) if check else ()))
+        outcome = attempt(ruleset, rule.name, content)
+        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, before, outcome)]
+        if test is not None:
+            found = unmet(test.expect, content, outcome, None if failures else update)
+            failures += (replace(one, place=(*place[:-1], "expect", *one.place)) for one in found)
     except Exception as error:  # law 9: rules never raise
-        return replace(run, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), run.place),))
-    return replace(run, failures=failures, did=explain_outcome(tool, content, outcome, detailed=False))
+        return replace(case, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), case.place),))
+    did = explain_outcome(rule.name, content, outcome, detailed=False)
+    return replace(case, failures=tuple(failures), did=did)
 
 
 def _of_law(broken: Broken, otherwise: Place) -> Failure:
-    law, message = f"law {broken.law}", LAWS[broken.law]
-    place = ("steps", broken.step - 1) if broken.step else otherwise
-    return Failure(f"{law}, {message}: {broken.message}", message, broken.message, place=place, what=law)
+    law, place = f"law {broken.law}", ("steps", broken.step - 1) if broken.step else otherwise
+    return Failure(f"{law}, {LAWS[broken.law]}: {broken.message}", place=place, what=law)
 
 
-def untested(rules: Iterable[Rule]) -> list[Gap]:
+def untested(rules: Iterable[Rule]) -> list[Case]:
     """Return the rules without tests."""
-    return [Gap("rule", rule, ("tool",), "this rule has no tests") for rule in rules if not rule.tests]
+    return [
+        Case("rule", rule, "is tested", ("tool",), gap="this rule has no tests") for rule in rules if not rule.tests
+    ]
 
 
-def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
-    """Return what the tests of rules cover. `results` must contain the results of all tests."""
-    gaps: list[Gap] = []
+def coverage(rules: Sequence[Rule], cases: Sequence[Case]) -> Coverage:
+    """Return what the tests of rules cover. `cases` must contain all tests."""
+    gaps: list[Case] = []
     steps = exercised = 0
     for rule in rules:
-        did = [result.did for result in results if result.rule is rule and result.did is not None]
-        runs = [run for one in did for run in enumerate(one.steps, 1)]
-        acted = {number for number, step in runs if step.before - step.after > step.restored}
-        reached = {number for number, step in runs if step.places}
-        numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
-        steps += len(numbers)
+        tests = (case for case in cases if case.rule is rule and case.what == "test")
+        did = [test.did.steps for test in tests if test.did is not None]
+        acted = {number for each in did for number, step in enumerate(each) if step.before - step.after > step.restored}
+        count = len(rule.steps) + (rule.max_chars is not None)
+        steps += count
         exercised += len(acted)
-        silent = (_gap(rule, number, number in reached) for number in numbers if number not in acted)
-        gaps += silent if rule.tests else untested((rule,))
+        gaps += (_gap(rule, number) for number in range(count) if rule.tests and number not in acted)
     tested = sum(bool(rule.tests) for rule in rules)
-    return Coverage(len(rules), tested, steps=steps, exercised=exercised, gaps=tuple(gaps))
+    return Coverage(len(rules), tested, steps=steps, exercised=exercised, gaps=(*gaps, *untested(rules)))
 
 
-def _gap(rule: Rule, number: int, reached: bool) -> Gap:
-    if number > len(rule.steps):
-        return Gap("step", rule, ("max_chars",), "no test exceeds `max_chars`")
-    step = rule.steps[number - 1]
-    what = "removes" if reached else "finds"
-    message = f"step {step.number}, `{step.name}`, {what} nothing in any test"
-    return Gap("step", rule, ("steps", number - 1, step.op.verb()), message)
+def _gap(rule: Rule, number: int) -> Case:
+    if number == len(rule.steps):
+        return Case("step", rule, "is tested", ("max_chars",), gap="no test exceeds `max_chars`")
+    step = rule.steps[number]
+    gap = f"step {step.number}, `{step.name}`, changes nothing in any test"
+    return Case("step", rule, "is tested", ("steps", number, step.op.verb()), gap=gap)
 
 
 # --- expectations
 
 
-class _Case(NamedTuple):
+class _Checked(NamedTuple):
     """The result of a test. `given` and `result` are the decoded contents."""
 
+    rule: Rule
     content: Any
     outcome: Outcome
     given: Any
@@ -185,11 +160,14 @@ class _Case(NamedTuple):
 
 def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | None = None) -> Iterator[Failure]:
     """Yield the expectations that a result does not meet. `update` collects the snapshots to write."""
-    case = _Case(content, outcome, given=opened(content), result=opened(outcome.content), update=update)
+    if outcome.rule is None:
+        return
+    given, result = opened(content), opened(outcome.content)
+    checked = _Checked(outcome.rule, content, outcome, given=given, result=result, update=update)
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
-            for failure in check(wanted, case):
+            for failure in check(wanted, checked):
                 yield replace(failure, place=(name, *failure.place), what=name)
 
 
@@ -215,52 +193,52 @@ def _differs(message: str, expected: Any, seen: Any, help: str = "", place: Plac
     return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=help, place=place)
 
 
-def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:
-    is_unchanged = case.outcome.content is case.content
+def _unchanged(wanted: bool, checked: _Checked) -> Iterator[Failure]:
+    is_unchanged = checked.outcome.content is checked.content
     if wanted and not is_unchanged:
-        yield _differs("something changed", case.given, case.result)
+        yield _differs("something changed", checked.given, checked.result)
     elif is_unchanged and not wanted:
         yield Failure("nothing changed", "some change", "the given content")
 
 
-def _equals(wanted: Any, case: _Case) -> Iterator[Failure]:
-    if difference(wanted, case.result):
-        yield _differs("the result differs", wanted, case.result)
+def _equals(wanted: Any, checked: _Checked) -> Iterator[Failure]:
+    if difference(wanted, checked.result):
+        yield _differs("the result differs", wanted, checked.result)
 
 
-def _contains(wanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
+def _contains(wanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(wanted):
-        if not _has(case.result, part):
-            help, quoted = _removed_by(partial(_has, part=part), case), dump(excerpt(part, _QUOTED))
-            seen = excerpt(case.outcome.content)
+        if not _has(checked.result, part):
+            help, quoted = _removed_by(partial(_has, part=part), checked), dump(excerpt(part, _QUOTED))
+            seen = excerpt(checked.outcome.content)
             yield Failure(f"{quoted} is not in the result", quoted, seen, help, place=(number,))
 
 
-def _not_contains(unwanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
+def _not_contains(unwanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(unwanted):
-        if _has(case.result, part):
-            text = next((text for text in texts(case.result) if part in text), None) or dump(case.result)
+        if _has(checked.result, part):
+            text = next((text for text in texts(checked.result) if part in text), None) or dump(checked.result)
             start, quoted = max(0, text.index(part) - _AROUND), dump(excerpt(part, _QUOTED))
             seen = excerpt(text[start:], 2 * _AROUND + len(part))
             yield Failure(f"{quoted} is in the result", f"no {quoted}", seen, place=(number,))
 
 
-def _max_chars(limit: int, case: _Case) -> Iterator[Failure]:
-    seen = characters(case.outcome.content)
+def _max_chars(limit: int, checked: _Checked) -> Iterator[Failure]:
+    seen = characters(checked.outcome.content)
     if seen > limit:
         size, most, over = (counted(number, "character") for number in (seen, limit, seen - limit))
         yield Failure(f"{over} too many", f"at most {most}", size)
 
 
-def _min_reduction(least: float, case: _Case) -> Iterator[Failure]:
-    before, after = characters(case.content), characters(case.outcome.content)
+def _min_reduction(least: float, checked: _Checked) -> Iterator[Failure]:
+    before, after = characters(checked.content), characters(checked.outcome.content)
     share = 1 - after / before if before else 0.0
     if share < least:
         seen = f"{share:.1%} less: {before:,} -> {after:,} characters"
         yield Failure("too little is saved", f"at least {least * 100:.6g}% less", seen)
 
 
-def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
+def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
     for text, value in wanted.items():
         try:
             expression = compile_expression(text)
@@ -268,49 +246,43 @@ def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
             message = f"`{text}`, column {error.column}: {error.message}"
             yield Failure(message, f"a JMESPath expression for {excerpt(value)}", help=error.help, place=(text,))
             continue
-        found = expression.evaluate(case.result)
+        found = expression.evaluate(checked.result)
         if difference(value, found):
-            help = _why_null(expression, case) if found is None else ""
+            help = _why_null(expression, checked) if found is None else ""
             yield _differs(f"`{text}` is not as expected", value, found, help, place=(text,))
 
 
-def _why_null(expression: Expression, case: _Case) -> str:
+def _why_null(expression: Expression, checked: _Checked) -> str:
     """Explain why an expression is null: a step removed the value, or its path finds nothing."""
-    if expression.evaluate(case.given) is not None:
-        return _removed_by(lambda value: expression.evaluate(value) is not None, case)
+    if expression.evaluate(checked.given) is not None:
+        return _removed_by(lambda value: expression.evaluate(value) is not None, checked)
     with suppress(PathError, Unreducible):
-        return explain(expression.text, case.result).message
+        return explain(expression.text, checked.result).message
     return ""
 
 
-def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
-    rule = case.outcome.rule
-    if rule is None:
-        return
-    scan = rule.vocabulary.scanner(rule.vocabulary.expand(types))
-    text, left, given = all_text(case.result), entities(case.result, scan), entities(case.given, scan)
+def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
+    vocabulary = checked.rule.vocabulary
+    scan = vocabulary.scanner(vocabulary.expand(types))
+    text, left, given = all_text(checked.result), entities(checked.result, scan), entities(checked.given, scan)
     lost = [entity for key, entity in given.items() if key not in left and not contains(text, entity.value)]
     if lost:
         first, kept = lost[0].value, len(given) - len(lost)
         yield Failure(
             f"{len(lost):,} of {len(given):,} entities are lost",
             expected=f"all {len(given):,} of {', '.join(types)}",
-            seen=f"{kept:,} of {len(given):,}; lost: {listed(f'{one.value} ({one.type})' for one in lost)}",
-            help=_removed_by(partial(_has, part=first), case, first),
+            found=f"{kept:,} of {len(given):,}; lost: {listed(f'{one.value} ({one.type})' for one in lost)}",
+            help=_removed_by(partial(_has, part=first), checked, first),
         )
 
 
-def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
-    rule, update = case.outcome.rule, case.update
-    if rule is None:
-        return
-    file = file_of(rule, name)
+def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
+    file, update = file_of(checked.rule, name), checked.update
     real, is_json = Path(realpath(file)), file.suffix == ".json"
-    result = case.result if is_json else case.outcome.content
-    if not is_json and (type(result) is not str or _SURROGATE.search(result)):
-        help = "name a file that ends in .json"
-        yield Failure("the result is not a text that a file can contain", "a text", excerpt(result), help)
-    elif not real.is_relative_to(realpath(file_of(rule, "."))):
+    result = checked.result if is_json else checked.outcome.content
+    if not is_json and type(result) is not str:
+        yield Failure("the result is not a text", "a text", excerpt(result), "name a file that ends in .json")
+    elif not real.is_relative_to(realpath(file_of(checked.rule, "."))):
         yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
     elif update is not None and update.get(real, b"") is None:
         yield Failure(f"{file} is the sample of a test", "a separate file", str(file))
@@ -322,7 +294,7 @@ def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
             if dump(known := read_sample(file)) != dump(result):
                 failure = _differs(f"the result differs from {file}", known, result, help)
         except SampleError as error:
-            failure = Failure(str(error), f"a snapshot in {file}", excerpt(case.outcome.content), help)
+            failure = Failure(str(error), f"a snapshot in {file}", excerpt(result), help)
         if update is not None and (failure or real in update):
             other = Failure(f"another test has a different result for {file}", "a separate file", str(file))
             failure = other if update.setdefault(real, text) != text else None
@@ -335,19 +307,19 @@ def _has(value: Any, part: str) -> bool:
     return any(part in text for text in texts(value)) or part in dump(value)
 
 
-def _removed_by(is_there: Callable[[Any], bool], case: _Case, what: str = "it") -> str:
+def _removed_by(is_there: Callable[[Any], bool], checked: _Checked, what: str = "it") -> str:
     """Name the step that removed something, or state that the given content does not contain it."""
-    if not is_there(case.given):
+    if not is_there(checked.given):
         return f"{what} is not in the given content either"
-    for run in case.outcome.steps:
-        if not is_there(opened(case.outcome.left_after(run.number, seen=False))):
+    for run in checked.outcome.steps:
+        if not is_there(opened(checked.outcome.left_after(run.number, seen=False))):
             if run.step is None:
                 return f"`max_chars` removed {what}"
             return f"step {run.number}, `{run.step.name}`, removed {what} (line {run.step.location.line})"
     return ""
 
 
-_CHECKS: dict[str, Callable[[Any, _Case], Iterator[Failure]]] = {
+_CHECKS: dict[str, Callable[[Any, _Checked], Iterator[Failure]]] = {
     "unchanged": _unchanged,
     "equals": _equals,
     "contains": _contains,

@@ -14,12 +14,11 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, explained
+from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import follow, misspelt, near, the_keys
+from reducer.analysis.query import KINDS, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
 from reducer.engine import attempt
 from reducer.errors import Diagnostic, counted
@@ -33,12 +32,12 @@ from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, lo
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
-_KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _DECIDING = _LOGICAL | {"comparator", "function_expression"}
@@ -75,11 +74,11 @@ def problems_when_run(
         return []
     report.problems.clear()
     contents = []
-    for name, place, read in samples_of(rule, ruleset):
+    for sample in samples_of(rule, ruleset):
         try:
-            contents.append((name, read()))
+            contents.append((sample.title, sample.read()))
         except SampleError as error:
-            report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
+            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     found = counterexample(rule, (content for _, content in contents)) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
@@ -145,12 +144,14 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif not any(report.places for _, report in reports):
-        reasons = [reason for _, report in reports for reason in report.missing]
-        reason = next((reason for reason in reasons if reason.nearest), reasons[0])
-        code, text = "W062" if reason.help.startswith("an earlier step removed") else "W060", step.path.text
-        is_safe = reason.nearest.replace("[*]", "") == text.replace("[*]", "")
-        message, instead = f"`{text}` finds nothing in any sample", reason.nearest if is_safe else ""
-        yield _Finding(code, message, reason.help, text, instead=instead)
+        text = step.path.text
+        was_there, is_there = (any(step.path.find(run.left[number]) for run in ran) for number in (0, step.number - 1))
+        reasons = [report.nothing for _, report in reports if report.nothing is not None]
+        why = next((reason for reason in reasons if reason.path), reasons[0])
+        is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
+        message, instead = f"`{text}` finds nothing in any sample", why.path if is_safe else ""
+        code = "W062" if was_there and not is_there else "W060"
+        yield _Finding(code, message, why.message, text, instead=instead)
     else:
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
 
@@ -207,7 +208,7 @@ def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     if step.when is not None and step.when.where is not None:
         yield from _of_condition(step.when.where, (), (), runs)
     at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
-    is_optional = any(follow(at(len(earlier)), chain, None)[1] == len(chain) for chain in names)
+    is_optional = any(_follow(at(len(earlier)), chain)[1] == len(chain) for chain in names)
     others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
     found: dict[str, list[_Finding]] = {}
     for one in (one for chain in names for one in _absent(chain, at, earlier, others=others)):
@@ -244,12 +245,12 @@ def _absent(
     Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
     be optional: its finding has no help.
     """
-    keys, depth = follow(at(len(earlier)), chain, None)
+    keys, depth = _follow(at(len(earlier)), chain)
     if depth == len(chain) or not keys or any("*" in name for name in chain):
         return
     text = ".".join(chain)
-    nearest = (misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
-    there = [number for number, _ in enumerate(earlier) if follow(at(number), chain, None)[1] == len(chain)]
+    nearest = (_misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
+    there = [number for number, _ in enumerate(earlier) if _follow(at(number), chain)[1] == len(chain)]
     if there:
         remover = earlier[there[-1]]
         if not [*remover.op.shortens()]:  # fewer items may happen to lack a key
@@ -264,6 +265,24 @@ def _absent(
             quoted = ".".join([*chain[:depth], f'"{dotted}"'])
             help = f"the name of this key contains dots: write '{quoted}'"
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
+
+
+def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
+    """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
+    for depth, name in enumerate(chain):
+        objects = [item for value in values for item in (value, *_items([value])) if type(item) is dict]
+        values = [item[name] for item in objects if name in item]
+        if not values:
+            return [*dict.fromkeys(key for item in objects for key in item)], depth
+    return [], len(chain)
+
+
+def _misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = near(name, keys)
+    words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
+    is_alike = len(words) == len(meant) and all(near(word, [other]) for word, other in zip(words, meant, strict=True))
+    return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
 
 
 def _pairs(tree: Node) -> Iterator[tuple[str, Node, Node]]:
@@ -292,9 +311,9 @@ def _compared(tree: Node, items: Sequence[Any]) -> Iterator[tuple[str, list[Any]
 def _mismatches(tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
     """Yield the comparisons of a key with a literal whose type no value of the key has."""
     for name, values, literal in _compared(tree, items):
-        kind, *others = dict.fromkeys(_KINDS[type(value)] for value in values) or [""]
-        if kind and not others and kind != _KINDS[type(literal)]:
-            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {_KINDS[type(literal)]}"
+        kind, *others = dict.fromkeys(KINDS[type(value)] for value in values) or [""]
+        if kind and not others and kind != KINDS[type(literal)]:
+            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {KINDS[type(literal)]}"
             yield _Finding("W067", message, _converted(name, literal, kind), name)
 
 
@@ -312,7 +331,7 @@ def _converted(name: str, literal: Any, kind: str) -> str:
     if kind == "text":
         return f"write {_literal(str(literal))} for the text"
     with suppress(ValueError):
-        if type(literal) is str and _KINDS[type(value := json.loads(literal))] == kind:
+        if type(literal) is str and KINDS[type(value := json.loads(literal))] == kind:
             return f"write {_literal(value)} for the {kind}"
     return ""
 

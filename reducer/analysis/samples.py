@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from os.path import realpath
 from pathlib import Path
@@ -26,6 +27,25 @@ Snapshots: TypeAlias = dict[Path, bytes | None]
 
 class SampleError(ValueError):
     """A sample that cannot be used. The message names its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An answer on which a rule is tested: what an inline `test` starts from, or a file beside the rule file.
+
+    `place` is its place in the rule file. `read` returns the content, or raises `SampleError`.
+    """
+
+    rule: Rule
+    name: str
+    place: Place
+    read: Callable[[], Any]
+    test: Test | None = None
+
+    @property
+    def title(self) -> str:
+        """The name for messages."""
+        return f"the test `{self.name}`" if self.test else f"the sample {Path(self.name).name}"
 
 
 def file_of(rule: Rule, name: str) -> Path:
@@ -53,16 +73,15 @@ def sample(rule: Rule, test: Test) -> Any:
     return content
 
 
-def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Callable[[], Any]]]:
-    """Yield the samples of a rule: a name, the place in the rule file, and the function that reads the content.
+def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[Sample]:
+    """Yield what the tests of a rule start from, and the files `samples/TOOL*.json` beside the rule file.
 
-    Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
-    tool of the ruleset has a longer name. Reading raises `SampleError`.
+    A file belongs to the rule unless another tool of the ruleset has a longer name that it starts with.
     """
     for number, test in enumerate(rule.tests):
-        yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
+        yield Sample(rule, test.name, ("tests", number, "given"), partial(sample, rule, test), test)
     for file in sample_files(rule, ruleset):
-        yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
+        yield Sample(rule, f"samples/{file.name}", ("tool",), partial(read_sample, file))
 
 
 def sample_files(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from reducer.entities.entity import GROUPS, Entity, Scan
 from reducer.formats import decode, parse_nested, plain
-from reducer.values import is_media
+from reducer.values import Unreducible, chars, is_media
 
 API_LINK = re.compile(
     r"\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
@@ -70,6 +70,14 @@ def contains(text: str, value: str) -> bool:
 def all_text(value: Any, deeper: bool = False) -> str:
     """Join all texts of a value into one that can be searched."""
     return "\0".join(texts(value, deeper))  # no entity contains this separator
+
+
+def characters(value: Any, otherwise: int = 0) -> int:
+    """Count the characters that the model sees of a value, or return `otherwise` if they cannot be counted."""
+    try:
+        return chars(value)
+    except (Unreducible, RecursionError):
+        return otherwise
 
 
 def excerpt(value: Any, width: int = 160) -> str:

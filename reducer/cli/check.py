@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from difflib import unified_diff
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -36,20 +35,17 @@ def main(arguments: Sequence[str]) -> int:
     add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="apply the corrections that are safe, then check")
-    add("--diff", action="store_true", help="print what --fix would change, but write nothing")
     options = parse(reader, arguments)
     if options.watch:
-        if options.fix or options.diff or options.format != "text":
-            raise CommandError("--watch prints text and writes nothing; omit --fix, --diff and --format")
+        if options.fix or options.format != "text":
+            raise CommandError("--watch prints text and writes nothing; omit --fix and --format")
         # Line numbers change with every edit, so problems are compared by their messages.
         watch(
             lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
             lambda: files_read(options.rules),
         )
-    if options.diff and options.format != "text":
-        raise CommandError("--diff prints text; omit --format")
-    if options.diff or options.fix:
-        _correct(choose_rules(options.rules), options.diff)
+    if options.fix:
+        _correct(choose_rules(options.rules))
     problems = _check(options)
     return int(any(options.strict or problem.severity == "error" for problem in problems))
 
@@ -91,21 +87,16 @@ def check_with_samples(
     return ruleset, tuple(sorted(found, key=lambda problem: problem.location))
 
 
-def _correct(chosen: Chosen, only_show: bool) -> None:
-    """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
-    if not only_show and not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
+def _correct(chosen: Chosen) -> None:
+    """Correct rule files in place. Raises `CommandError` and OSError."""
+    if not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
         raise CommandError("the bundled rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
-    changed = {name: text for name, text in after.items() if text != before[name]}
-    for name, text in changed.items():
-        if only_show:
-            old, new = (data.decode("utf-8", "surrogateescape").splitlines() for data in (before[name], text))
-            lines = unified_diff(old, new, name, name, lineterm="")
-            print("\n".join(visible(line, "\t") for line in lines), end="\n\n")
-        else:
-            write(Path(name), text)
-    if changed and not only_show:
+    changed = [name for name, text in after.items() if text != before[name]]
+    for name in changed:
+        write(Path(name), after[name])
+    if changed:
         say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
 
 

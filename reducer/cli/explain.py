@@ -37,13 +37,13 @@ from reducer.rules.diagnostics import catalogue
 if TYPE_CHECKING:
     from rich.console import Console
 
-_CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z][A-Za-z-]*")
+_CODE = re.compile(r"[A-Za-z]\d{1,4}")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
-    help = "rule files or folders, one stored history or answer, or a code such as E010 or its name"
+    help = "rule files or folders, one stored history or answer, or a code such as E010"
     reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     options = parse(reader, arguments)
     what: list[str] = options.what
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         _explain_returns(what[0], selection, load(choose_rules(options.rules), "explained"))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
-    elif len(what) == 1 and _CODE_OR_NAME.fullmatch(what[0]) and not Path(what[0]).exists():
+    elif len(what) == 1 and _CODE.fullmatch(what[0]) and not Path(what[0]).exists():
         _explain_code(what[0])
     else:
         _explain_rules(what)
@@ -62,21 +62,19 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _explain_code(given: str) -> None:
-    """Print the meaning of a code, given as code or as name. Raises `CommandError`, which names the nearest code."""
-    entries = catalogue()
-    by_name = {entry.name: code for code, entry in entries.items()}
-    wanted = by_name.get(given.lower(), given.upper())
-    if (entry := entries.get(wanted)) is not None:
-        print_lines([f"{wanted} {entry.name}: {entry.cause}"], console())
+    """Print the meaning of a code. Raises `CommandError`, which names the nearest code."""
+    entries, code = catalogue(), given.upper()
+    if (entry := entries.get(code)) is not None:
+        print_lines([f"{code} {entry.name}: {entry.cause}"], console())
         for title, example in (("wrong", entry.wrong), ("right", entry.right)):
             if example:
                 lines = visible(example.removeprefix("#!\n").rstrip("\n"), "\n\t")
                 print(f"\n{title}:\n{indent(lines, '  ')}")
-    elif (finding := CODES.get(wanted)) is not None:
+    elif (finding := CODES.get(code)) is not None:
         refused = f" Refused by {finding.refused_by}." if finding.refused_by else ""
-        print(f"{wanted} {finding.severity}: {finding.meaning}{refused}")
+        print(f"{code} {finding.severity}: {finding.meaning}{refused}")
     else:
-        raise CommandError(f"{given}: unknown code; {suggestion(given, [*entries, *CODES, *by_name])}")
+        raise CommandError(f"{given}: unknown code; {suggestion(code, [*entries, *CODES])}")
 
 
 def _explain_rules(given: Sequence[str]) -> None:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
-from reducer.analysis.steps import changes, characters
+from reducer.analysis.explanation import changes
+from reducer.analysis.texts import characters
 from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import STANDARD_INPUT, write

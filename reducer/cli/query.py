@@ -14,17 +14,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import indent
 from typing import Any
 
-from reducer.analysis.query import Found, compile_query, query
+from reducer.analysis.query import Found, Nothing, compile_query, query
 from reducer.analysis.texts import excerpt
 from reducer.cli.answers import Answer, each_answer
-from reducer.cli.arguments import integer, parse, parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, counted, print_json, visible
 from reducer.paths import Path, PathError
 from reducer.values import Unreducible, dump
 
 _WIDTH = 100
+_MAX_PLACES = 20
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,8 +35,6 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
-    number = integer("a number", 1)
-    add("--max-places", type=number, default=20, metavar="N", help="show at most N places per answer (default: 20)")
     options = parse(reader, arguments)
     try:
         expression = compile_query(options.path)
@@ -47,37 +47,30 @@ def main(arguments: Sequence[str]) -> int:
     holds = False
     for answer in each_answer(options.files, options.tool, options.call):
         try:
-            result = query(expression, answer.content)
+            found = query(expression, answer.content)
         except Unreducible as error:
-            reasons[str(error)] += 1
-            continue
-        holds = holds or result.holds
+            found = Found(False, nothing=Nothing(str(error)))
+        holds = holds or found.holds
         if options.format == "json":
-            answers.append(_as_json(answer, result, names_places))
-        elif result.places or not names_places:
-            _print(answer, result, names_places, options.max_places)
+            answers.append(_as_json(answer, found, names_places))
+        elif found.nothing.message:
+            reasons[found.nothing.message] += 1
         else:
-            reasons[result.nothing.message] += 1
+            print(visible(" ".join(filter(None, (answer.file, answer.call, answer.tool and f"({answer.tool})")))))
+            print(indent("\n".join(_places(found) if names_places else [_shortened(found.value)]), "  "))
     if options.format == "json":
         print_json({"expression": options.path, "names_places": names_places, "answers": answers})
-    else:
-        for why, count in reasons.most_common():
-            print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")
+    for why, count in reasons.most_common():
+        print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")
     return 0 if holds else 1
 
 
-def _print(answer: Answer, result: Found, names_places: bool, max_places: int) -> None:
-    print(visible(" ".join(filter(None, (answer.file, answer.call, answer.tool and f"({answer.tool})")))))
-    if not names_places:
-        print(f"  {_shortened(result.value)}")
-        return
-    shown = [(visible(place), _shortened(value)) for place, value in result.places[:max_places]]
+def _places(found: Found) -> list[str]:
+    """Return a line for each of the first places, and their number."""
+    shown = [(visible(place), _shortened(value)) for place, value in found.places[:_MAX_PLACES]]
     width = min(60, max(len(place) for place, _ in shown))
-    for place, value in shown:
-        print(f"  {place:<{width}}  {value}")
-    count = len(result.places)
-    more = f"; first {max_places:,} shown, `--max-places {count}` shows all" if count > len(shown) else ""
-    print(f"  {counted(count, 'place')}{more}")
+    more = f"; first {len(shown)} shown, `--format json` shows all" if len(found.places) > len(shown) else ""
+    return [*(f"{place:<{width}}  {value}" for place, value in shown), f"{counted(len(found.places), 'place')}{more}"]
 
 
 def _shortened(value: Any) -> str:
@@ -85,10 +78,10 @@ def _shortened(value: Any) -> str:
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
-def _as_json(answer: Answer, result: Found, names_places: bool) -> dict[str, Any]:
+def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
     source = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
     if not names_places:
-        return {**source, "value": result.value}
-    places = [{"path": place, "value": value} for place, value in result.places]
-    why = {"nothing": result.nothing.message or None, "suggestion": result.nothing.path or None}
+        return {**source, "value": found.value}
+    places = [{"path": place, "value": value} for place, value in found.places]
+    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
     return {**source, "count": len(places), "places": places, **why}

@@ -15,14 +15,14 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reducer.analysis import rule_tests
-from reducer.analysis.rule_tests import Coverage, Gap, TestResult
+from reducer.analysis.rule_tests import Case, Coverage, Failure
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
@@ -42,21 +42,6 @@ _parse = lru_cache(maxsize=1)(parse_rule)
 """Several problems of one file are located after each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A test or sample that ran, or a rule or step that no test exercises. `text` is printed unless it is empty."""
-
-    what: Literal["test", "sample", "rule", "step"]
-    name: str
-    status: Literal["passed", "failed", "not tested"]
-    location: Location
-    message: str
-    text: str
-    failures: tuple[dict[str, Any], ...] = ()
-    before: int = 0
-    after: int = 0
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("test", __doc__, ("--watch",), formats=("text", "junit", "json"))
@@ -71,13 +56,13 @@ def main(arguments: Sequence[str]) -> int:
         if options.format != "text":
             raise CommandError("--watch prints text; omit --format")
         watch(
-            lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
+            lambda: {f"{case.rule.file}: {case.name}": case.status for case in _run(options)},
             lambda: files_read(options.rules),
         )
     return int(any(case.status == "failed" for case in _run(options)))
 
 
-def _run(options: Namespace) -> list[_Case]:
+def _run(options: Namespace) -> list[Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests, but -k selects some; use only one of them")
@@ -85,25 +70,22 @@ def _run(options: Namespace) -> list[_Case]:
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
         raise CommandError("the bundled rules are installed without their samples; specify your own rules")
-    tests, samples = rule_tests.chosen_cases(ruleset, options.text)
-    if options.text and not tests and not samples:
+    samples = rule_tests.chosen_samples(ruleset, options.text)
+    if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    results = [rule_tests.run_test(ruleset, rule, number, snapshots) for rule, number in tests]
-    of_samples = [result for rule, file in samples if (result := rule_tests.run_sample(ruleset, rule, file))]
-    covered = rule_tests.coverage(ruleset.rules, results) if options.coverage else None
+    cases = [case for sample in samples if (case := rule_tests.run_sample(ruleset, sample, snapshots))]
+    covered = rule_tests.coverage(ruleset.rules, cases) if options.coverage else None
     gaps = covered.gaps if covered else rule_tests.untested(ruleset.rules) if options.require_tests else ()
-    cases = [_run_case("test", result) for result in results]
-    cases += (_run_case("sample", result) for result in of_samples)
-    cases += (_gap_case(gap, options.require_tests) for gap in gaps)
-    chosen = {rule.file: rule for rule, _ in (*tests, *samples)}
+    cases += (_required(gap) if gap.what == "rule" and options.require_tests else gap for gap in gaps)
+    chosen = {sample.rule.file: sample.rule for sample in samples}
     warnings = [one for rule in chosen.values() for one in problems_when_run(rule, ruleset, searches=False)]
     if options.format == "json":
         print_json({**_as_json(cases, covered), "warnings": list(map(problem_fields, warnings))})
     elif options.format == "junit":
         print(_as_junit(cases))
     else:
-        for problem in filter(None, (*(case.text for case in cases), *map(str, warnings))):
+        for problem in filter(None, (*map(_text, cases), *map(str, warnings))):
             print_problem(f"{problem}\n")
         _print_summary(cases, counted(len(ruleset.rules), "rule"), covered, len(warnings))
     for snapshot, content in (snapshots or {}).items():
@@ -113,44 +95,36 @@ def _run(options: Namespace) -> list[_Case]:
     return cases
 
 
-def _run_case(what: Literal["test", "sample"], result: TestResult) -> _Case:
-    """Return a test or a sample as a case. Its text lists each failure with its location, then what each step did."""
-    located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
-    located.sort(key=lambda pair: pair[0].location)
-    lines, failures = [], []
-    for problem, one in located:
-        lines.append(_text(problem, f"failed: {what} `{result.name}`"))
-        if one.expected and not one.what.startswith("law"):
-            lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
-        if problem.help:
-            lines.append(f"  help: {problem.help}")
-        values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
-        failures.append({**values, "message": one.message, **plain(problem.location)})
-    did = result.did
-    if located and did is not None and did.status == "gated":
-        lines.append("  no step ran: the `when` of the rule does not hold")
-    lines += [f"  {step_line(step)}" for step in did.steps] if located and did is not None else ()
-    return _Case(
-        what=what,
-        name=result.name,
-        status="failed" if located else "passed",
-        location=_locate(result.rule.file, result.place).location,
-        message="; ".join(one.message for one in result.failures),
-        text="\n".join(lines),
-        failures=tuple(failures),
-        before=did.before if did is not None else 0,
-        after=did.after if did is not None else 0,
-    )
+def _required(gap: Case) -> Case:
+    """Return a rule without tests as a failure."""
+    return replace(gap, failures=(Failure(gap.gap, place=gap.place),))
 
 
-def _gap_case(gap: Gap, requires_tests: bool) -> _Case:
-    """Return a gap as a case. A rule without tests fails if tests are required."""
-    problem = _locate(gap.rule.file, gap.place, gap.message, key=True)
-    status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
-    return _Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
+def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
+    """Return the failures of a case, or what it does not cover, in the order of their lines."""
+    found = case.failures or ((Failure(case.gap, place=case.place),) if case.gap else ())
+    pairs = [(_locate(case, one.place, one.message), one) for one in found]
+    return sorted(pairs, key=lambda pair: pair[0].location)
 
 
-def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None, warnings: int) -> None:
+def _text(case: Case) -> str:
+    """Return each failure with its line, then what each step did; empty if the case passed."""
+    label = case.status if case.gap else f"failed: {case.what} `{case.name}`"
+    lines = []
+    for problem, one in _located(case):
+        lines += [f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()]
+        if one.expected:
+            lines.append(f"  expected: {one.expected}\n  found:    {one.found}")
+        if one.help:
+            lines.append(f"  help: {one.help}")
+    if case.failures and case.did is not None:
+        if case.did.status == "gated":
+            lines.append("  no step ran: the `when` of the rule does not hold")
+        lines += (f"  {step_line(step)}" for step in case.did.steps)
+    return "\n".join(lines)
+
+
+def _print_summary(cases: Sequence[Case], rules: str, covered: Coverage | None, warnings: int) -> None:
     """Print the coverage, the number of tests and samples, how many failed, and the number of warnings."""
     if covered is not None:
         steps = f"{covered.exercised:,} of {counted(covered.steps, 'step')}"
@@ -165,17 +139,36 @@ def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None,
     print((f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests") + without + warned)
 
 
-def _as_json(cases: Sequence[_Case], covered: Coverage | None) -> dict[str, Any]:
-    counts = Counter(case.status for case in cases if case.what in ("test", "sample"))
+def _as_json(cases: Sequence[Case], covered: Coverage | None) -> dict[str, Any]:
+    counts = Counter(case.status for case in cases if not case.gap)
     return {
         "passed": counts["passed"],
         "failed": counts["failed"],
-        "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in cases],
+        "cases": [
+            {
+                **fields_of(case, "rule", "place", "failures", "did", "gap"),
+                "status": case.status,
+                "message": _message(case),
+                "failures": [
+                    {**fields_of(one, "place"), **plain(problem.location)}
+                    for problem, one in _located(case)
+                    if case.failures
+                ],
+                "before": case.did.before if case.did else 0,
+                "after": case.did.after if case.did else 0,
+                **plain(_locate(case, case.place).location),
+            }
+            for case in cases
+        ],
         "coverage": None if covered is None else fields_of(covered, "gaps"),
     }
 
 
-def _as_junit(cases: Sequence[_Case]) -> str:
+def _message(case: Case) -> str:
+    return case.gap or "; ".join(one.message for one in case.failures)
+
+
+def _as_junit(cases: Sequence[Case]) -> str:
     """Return JUnit XML. With `--require-tests`, a rule without tests is a failed case."""
     counts = Counter(case.status for case in cases)
     numbers = {"tests": str(len(cases) - counts["not tested"]), "failures": str(counts["failed"]), "errors": "0"}
@@ -184,11 +177,11 @@ def _as_junit(cases: Sequence[_Case]) -> str:
     for case in cases:
         if case.status == "not tested":
             continue
-        file = _xml(case.location.file)
+        file, line = _xml(case.rule.file), _locate(case, case.place).location.line
         attributes = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
-        element = SubElement(suite, "testcase", attributes, line=str(case.location.line))
+        element = SubElement(suite, "testcase", attributes, line=str(line))
         if case.status == "failed":
-            SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
+            SubElement(element, "failure", message=_xml(_message(case))).text = _xml(_text(case))
     indent(root)
     return tostring(root, encoding="unicode")
 
@@ -198,15 +191,12 @@ def _xml(text: str) -> str:
     return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
-def _text(problem: Diagnostic, label: str) -> str:
-    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
-
-
-def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
+def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
+    file = case.rule.file
     tree, parsed = _parse(Path(file).read_bytes(), file)
     if tree is None:  # the file changed after it was loaded
-        return Diagnostic(Location(file, 1, 1), "", message, help)
+        return Diagnostic(Location(file, 1, 1), "", message)
     report = Report(file, parsed.lines)
-    report.add(locate(tree, at, key=key), "", message, help)
+    report.add(locate(tree, at, key=bool(case.gap)), "", message)
     return report.problems[0]

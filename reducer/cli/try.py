@@ -81,13 +81,10 @@ def _try(options: Namespace) -> _Results:
     rule = _chosen(ruleset, options)
     only = alone(rule, ruleset)
     answers = _answers(rule, options) if options.samples else _samples(rule, ruleset)
-    results = [
-        (
-            f"{answer.file} {answer.call}".rstrip(),
-            explain(only, answer.tool or rule.name, answer.content, options.format == "html"),
-        )
-        for answer in answers
-    ]
+    results = []
+    for answer in answers:
+        entry = explain(only, answer.tool or rule.name, answer.content, with_tree=options.format == "html")
+        results.append((f"{answer.file} {answer.call}".rstrip(), entry))
     if not results:
         missing = f"its tests name no samples, and there is no samples/{rule.name}*.json"
         raise CommandError(f"{rule.file}: {missing}; add a SAMPLE")
@@ -136,8 +133,7 @@ def _excerpt(content: object, width: int) -> list[str]:
     lines = _text(value).splitlines()
     room = _MAX_TEXT if type(value) is str else width  # the long lines of a text are wrapped
     shown = [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines[:_MAX_LINES]]
-    is_cut = len(lines) > _MAX_LINES or any(len(line) > room for line in lines)
-    return [*shown, *["… `--format result` shows everything"] * is_cut]
+    return shown if shown == lines else [*shown, "… `--format result` shows everything"]
 
 
 def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
@@ -166,7 +162,7 @@ def _answers(rule: Rule, options: Namespace) -> Iterable[Answer]:
 def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Answer]:
     """Yield the samples of the rule. Raises `CommandError`."""
     try:
-        for name, _, read in samples_of(rule, ruleset):
-            yield Answer(name.removeprefix("the "), rule.name, "", read())
+        for sample in samples_of(rule, ruleset):
+            yield Answer(sample.title.removeprefix("the "), rule.name, "", sample.read())
     except SampleError as error:
         raise CommandError(str(error)) from None

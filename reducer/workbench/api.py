@@ -47,9 +47,9 @@ from reducer.analysis.drafting import draft_rule, file_names
 from reducer.analysis.explanation import explained
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
-from reducer.analysis.rule_tests import TestResult, run_sample, run_test
+from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import sample_files
+from reducer.analysis.samples import samples_of
 from reducer.analysis.tree import tree as tree_of
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
@@ -273,10 +273,9 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
     if rule is not None and ruleset is not None:
         whole = every or ruleset
         found |= {*problems_when_run(rule, whole, text.encode())}
-        results = [run_test(whole, rule, number) for number, _ in enumerate(rule.tests)]
-        samples = [run_sample(whole, rule, sample) for sample in sample_files(rule, whole)]
         tree, _ = parse_rule(text, file)
-        tests = [_test_as_json(result, tree) for result in (*results, *samples) if result]
+        results = (run_sample(whole, sample) for sample in samples_of(rule, whole))
+        tests = [_test_as_json(result, tree) for result in results if result is not None]
     return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
 
 
@@ -303,7 +302,7 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
     return rule, ruleset, [one for one in problems if one.location.file == file or one.severity == "error"]
 
 
-def _test_as_json(result: TestResult, tree: Tree | None) -> dict[str, Any]:
+def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
     sizes = {} if result.did is None else {"before": result.did.before, "after": result.did.after}
     failures = [fields_of(one, "place", "what") for one in result.failures]
     line = 1 if tree is None else locate(tree, result.place).line

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reducer.analysis.steps import characters
+from reducer.analysis.texts import characters
 from reducer.cli.answers import Answer, answers_in
 from reducer.cli.files import Selection, Source
 from reducer.cli.init import tool_name

@@ -179,9 +179,9 @@ def test_faults_and_fallbacks(rule: dict[str, Any], content: Any, where: str, st
     need = next(need for need in attention(report) if need.kind == "fault")
     assert (need.where, need.tool, need.history, need.first, need.step) == (where, "t", "h.json", "c2", step)
     assert need.about.startswith(about)
-    assert help in need.help
+    assert help in need.about
     size = 2 * report.returns[1].before
-    assert need.message == f"`t` c2 of h.json and 1 more, {size:,} characters: {need.about}; {need.help}"
+    assert need.message == f"`t` c2 of h.json and 1 more, {size:,} characters: {need.about}"
     assert (report.returns[1].after < report.returns[1].before) == ("only `max_chars` was applied" in need.about)
 
 
@@ -263,7 +263,7 @@ def test_the_size_of_totals_is_bounded() -> None:
     assert max(map(len, tally.tools)) <= 1001
     keys = ({"records": [], **{f"{'k' * 400}{number}{key}": 1 for key in range(3)}} for number in range(300))
     needs = look(RULES, "h", history(*(("t", each) for each in keys))).tally.needs
-    need = needs["no place", "r0.yaml:5", "place recrds"]
+    need = needs["no place", "r0.yaml:5", "recrds"]
     assert (len(needs), need.calls, len(need.about) <= 1100) == (2, 300, True)
 
 
@@ -295,5 +295,5 @@ def test_the_json_keys_stay() -> None:
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}
-    texts = ("first", "nearest", "history", "tool", "step", "help")
+    texts = ("first", "history", "tool", "step")
     assert value["attention"] == [{**need, **dict.fromkeys(texts, "")}]

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from reducer.analysis.rule_tests import chosen_cases, coverage, run_test
+from reducer.analysis.rule_tests import chosen_samples, coverage, run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.errors import Diagnostic
 from reducer.rules import read_rules
@@ -89,7 +89,9 @@ def test_steps_that_remove_most_entities(count: int, codes: list[str], tmp_path:
 def test_coverage_counts_a_step_only_if_it_changes_a_result(preserve: list[str], exercised: int) -> None:
     test = {"name": "x", "given": {"json": {"a": ["x 192.0.2.1", "y 192.0.2.2"]}}, "expect": {"max_chars": 99}}
     ruleset = rules(steps=[{"path": "a", "limit": 1}], preserve=preserve, tests=[test])
-    covered = coverage(ruleset.rules, [run_test(ruleset, *one) for one in chosen_cases(ruleset, "")[0]])
+    (case,) = (run_sample(ruleset, sample) for sample in chosen_samples(ruleset, ""))
+    assert case is not None
+    covered = coverage(ruleset.rules, [case])
     assert (covered.steps, covered.exercised, len(covered.gaps)) == (1, exercised, 1 - exercised)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reducer.analysis.steps import step_reports
+from reducer.analysis.explanation import step_reports
 from reducer.engine import attempt, reduce_content
 from reducer.values import chars
 from tests.helpers import fixed_point, rules

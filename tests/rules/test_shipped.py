@@ -9,7 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from reducer.analysis.rule_tests import run_test
+from reducer.analysis.rule_tests import run_sample
+from reducer.analysis.samples import samples_of
 from reducer.engine import attempt, reduce_content
 from reducer.entities import expand
 from reducer.rules import compile_rules
@@ -63,9 +64,10 @@ def test_every_sample_has_a_source_and_a_rule() -> None:
 @pytest.mark.parametrize("name", BY_FILE)
 def test_inline_tests(name: str) -> None:
     assert RULESET is not None
-    rule = BY_FILE[name]
-    for number, test in enumerate(rule.tests):
-        assert run_test(RULESET, rule, number).failures == (), test.name
+    for sample in samples_of(BY_FILE[name], RULESET):
+        case = run_sample(RULESET, sample)
+        assert case is not None, sample.name
+        assert case.failures == (), sample.name
 
 
 @pytest.mark.parametrize(("tool", "name"), CASES["tools"].items())

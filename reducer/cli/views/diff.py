@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reducer.analysis.explanation import Explanation
-from reducer.analysis.steps import Change, StepReport
+from reducer.analysis.explanation import Change, Explanation, StepReport
 from reducer.analysis.texts import listed
 from reducer.cli.screen import counted, print_lines, visible
 from reducer.cli.views.report import lost_entities, sizes
@@ -66,8 +65,8 @@ def step_line(step: StepReport) -> str:
     name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
     if not step.ran:
         return f"{name}: its `when` does not hold"
-    if step.missing and not step.places:
-        return f"{name}: {step.missing[0].help}"
+    if step.nothing is not None:
+        return f"{name}: {step.nothing.message}"
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reducer.analysis.explanation import Explanation
+from reducer.analysis.explanation import Explanation, StepReport
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
-from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain
 
-VERSION = 3
+VERSION = 4
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = ["before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities"]
 """Fields of `Explanation` that have another form, or that only a single content has."""
@@ -60,7 +59,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
             for total in report.lines
         ],
         "measures": None if measures is None else _measures(measures, prices),
-        "attention": [{**fields_of(need, "about", "entities"), "message": need.message} for need in needs],
+        "attention": [{**fields_of(need, "about"), "message": need.message} for need in needs],
     }
 
 
@@ -86,7 +85,7 @@ def _step(step: StepReport) -> dict[str, Any]:
         "number": step.step.number if step.step else None,
         "name": step.step.name if step.step else "max_chars",
         "line": step.step.location.line if step.step else None,
-        **fields_of(step, "step", "before", "after", "seen"),
+        **fields_of(step, "step", "before", "after"),
         "characters": {"before": step.before, "after": step.after},
     }
 

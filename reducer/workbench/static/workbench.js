@@ -319,8 +319,8 @@ function sizes({ before, after }) {
   return `${count(before)} → ${count(after)} characters, ${saved({ before, after })} saved`;
 }
 
-function stepRow({ name, line, places, characters: { before, after }, ran, missing }, index) {
-  const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
+function stepRow({ name, line, places, characters: { before, after }, ran, nothing }, index) {
+  const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
   const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
   const numbers = [places, before - after, after].map((number) => make("td", { class: "number" }, count(number)));
@@ -350,8 +350,8 @@ const check = latest(CHECK_DELAY, async () => {
 }, fail);
 
 function testItem({ name, line, failures }) {
-  const reasons = failures.map(({ message, expected, seen, help }) =>
-    [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; "));
+  const reasons = failures.map(({ message, expected, found, help }) =>
+    [message, expected && `expected ${expected}`, found && `found ${found}`, help].filter(Boolean).join("; "));
   const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
   const go = button(name, () => editor.goTo(line), { class: "link" });
   return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons.map(item)));

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import event, given
 
-from reducer.analysis.explanation import explain
-from reducer.analysis.steps import changes
+from reducer.analysis.explanation import changes, explain
 from reducer.cli.views.diff import describe, step_line
 from reducer.engine import Edit, Outcome, attempt
 from reducer.values import chars
