@@ -24,30 +24,30 @@ from reducer.cli.arguments import integer, parse, parser
 from reducer.cli.files import find_sources
 from reducer.cli.screen import CommandError, reason, say
 from reducer.cli.sources import short
-from reducer.files import builtin_rules
+from reducer.files import builtin_rules, rule_files
 
 _PORT = 8420
 """The default port. Browsers keep drafts by address, so it is the same in every run."""
+_COPY = "copy those that you need to ./rules with `rules add NAME`, and open it with `serve --write`"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and OSError."""
     reader = parser("serve", __doc__, ("histories",))
     add = reader.add_argument
-    add("--rules", metavar="DIR", help="folder of rule files (default: ./rules, otherwise the built-in rules)")
+    add("--rules", metavar="DIR", help="folder of rule files, or builtin:PACK (default: ./rules, otherwise builtin)")
     add("--write", action="store_true", help="allow the page to save rules in this folder")
     add("--port", type=integer("a port", 0, 65535), default=_PORT, metavar="N", help="port; 0 is any (default: 8420)")
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
     options = parse(reader, arguments)
-    folder = _folder(options.rules, options.write)
+    folder, read_only = _folder(options.rules, options.write)
     sources = find_sources(options.histories)
 
-    from reducer.workbench.api import Bench  # after the arguments are checked: it takes time to import
-    from reducer.workbench.recordings import load_in_background
+    from reducer.workbench.api import open_bench  # after the arguments are checked: it takes time to import
     from reducer.workbench.server import HOST, create_server, new_token
 
     token = new_token()
-    bench = Bench(folder, load_in_background(sources), can_write=options.write)
+    bench = open_bench(folder, sources, read_only)
     try:
         server = create_server(bench, options.port, token)
     except OSError as error:
@@ -63,16 +63,21 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _folder(name: str | None, can_write: bool) -> Path:
-    """Return the folder of rules, which need not exist if rules can be saved. Raises `CommandError`."""
+def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
+    """Return the folder of rules, and why rules cannot be saved in it, or an empty text.
+
+    The folder need not exist if rules can be saved. Raises `CommandError`, and OSError for an unknown pack.
+    """
     if name is None:
-        own = Path("rules")
-        if can_write or own.is_dir():
-            return own
-        return short(builtin_rules())
+        name = "rules" if can_write or Path("rules").is_dir() else "builtin"
     folder = Path(name)
+    if name.partition(":")[0] == "builtin":
+        if can_write:
+            raise CommandError(f"--rules {name}: these rules cannot be changed; {_COPY}")
+        pack = rule_files(name)[0].parent
+        return short(pack if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
     if folder.is_dir() or (can_write and not folder.exists()):
-        return folder
+        return folder, "" if can_write else "start the workbench with --write to save rules"
     what = "not a folder" if folder.exists() else "no such folder; add --write to create it with the first rule"
     raise CommandError(f"--rules {name}: {what}")
 

@@ -2,23 +2,26 @@
 
 | request | query or body | answer |
 |---|---|---|
-| GET `/api/rules` | | `folder`; `why_not`: why nothing can be saved; `rules`: `name`, `tools` |
+| GET `/api/rules` | | `folder`; `why_not`: why nothing can be saved; `rules`; `tools`; `skipped`: unreadable files |
 | GET `/api/rule` | `name`, also of a sample | `text`, `version` |
 | PUT `/api/rule` | `name`, `text`, `version`, `sample_name`, `sample` | `version` |
 | GET `/api/schema` | | the JSON Schema of rule files |
-| GET `/api/tools` | | `tools`: `tool`, `returns`, `characters`, `rule`; `skipped`: unreadable files |
-| POST `/api/returns` | `tools`: names and globs | `returns`: `number`, `file`, `tool`, `call`, `characters`; `count` |
 | POST `/api/run` | `name`, `text`, `content` | `problems`; `tools`; `samples`; `did`; `tree` |
 | POST `/api/check` | `name`, `text` | `problems`, also of samples; `tests`: `name`, `line`, `failures`, sizes |
-| POST `/api/query` | `path`, `content` | `places`: the paths that a path selects; `why` there are none |
+| POST `/api/places` | `text`, `line`, `content` | `places`: the paths that the step in a line selects |
+| POST `/api/steps` | `text`, `keys`, `content` | `path` of the value at these keys; `steps`: `label`, `at`, `text` |
 | POST `/api/draft` | `tool`, `content` | `name`, `text`, `sample_name`, `sample`, `saves` |
 
 - `name` and `sample_name` are relative to the folder of rules. `text` is the text of a rule file. `version` identifies
   the text on disk and is empty if there is no file. A file that another program changed is not overwritten: the answer
   has the status 409 with the `text` and `version` on disk.
+- Each of the `rules` has a `name` and its `tools`. Each of the `tools` in the histories has its `tool`, the name of its
+  `rule`, the `count` of its returns, their `characters`, and its first `returns`: their `number`, `file`, `call` and
+  `characters`.
 - `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null.
 - `problems` are as in `check --format json`, `did` has the fields of `try --format json`, and `tree` is that of
-  `analysis/tree.py`. `tools` are the names and globs of the rule, and `samples` the names of the samples of its tests.
+  `analysis/tree.py`. `tools` of a run are those in the histories that the rule is for, and `samples` the names of the
+  samples of its tests.
 - Any other answer has a status from 400 on and an `error`, which is a sentence for the user.
 """
 
@@ -26,12 +29,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from glob import escape
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
@@ -50,6 +53,7 @@ from reducer.analysis.samples import samples_of
 from reducer.analysis.tree import tree as tree_of
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
+from reducer.cli.files import Source
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, fields_of, reason
 from reducer.cli.screen import plain as plain_json
@@ -57,17 +61,18 @@ from reducer.cli.views.json_report import return_as_json
 from reducer.engine import Outcome, attempt
 from reducer.errors import Diagnostic
 from reducer.files import MAX_RULE_BYTES, read_file
-from reducer.paths import Expression, PathError
+from reducer.paths import PathError
 from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.choose import is_glob
 from reducer.rules.diagnostics import written
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
-from reducer.workbench.folder import ChangedError, RefusedName, is_rule, located, read, rule_names, save
-from reducer.workbench.recordings import Recordings
+from reducer.workbench.folder import ChangedError, RefusedName, located, read, rule_names, save
+from reducer.workbench.recordings import Recordings, load
+from reducer.workbench.steps import NoStep, offered, path_at, place_of, with_step
 
-_MAX_RETURNS = 2000
+_MAX_RETURNS = 1000
 _MAX_PLACES = 1000
 Text = Annotated[str, Field(max_length=MAX_CHARS)]
 Content = int | str
@@ -75,12 +80,23 @@ Content = int | str
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a workbench works on: a folder of rules, and the returns of histories."""
+    """What a workbench works on: a folder of rules, and the returns of histories.
+
+    `read_only` is the reason why rules cannot be saved, or empty.
+    """
 
     folder: Path
     recordings: Future[Recordings]
-    can_write: bool = False
+    read_only: str = ""
     saving: AbstractContextManager[bool] = field(default_factory=Lock)
+
+
+def open_bench(folder: Path, sources: Sequence[Source], read_only: str = "") -> Bench:
+    """Return a workbench that reads its histories and rules in the background."""
+    worker = ThreadPoolExecutor(1)
+    bench = Bench(folder, worker.submit(load, sources), read_only)
+    worker.submit(_rules, bench)  # the page finds the rules parsed
+    return bench
 
 
 class ApiError(Exception):
@@ -104,11 +120,10 @@ def answer(bench: Bench, method: str, path: str, given: Mapping[str, Any]) -> by
         raise ApiError(HTTPStatus.BAD_REQUEST, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     except ChangedError as error:
         raise ApiError(HTTPStatus.CONFLICT, str(error), text=error.text, version=error.version) from None
-    except FileNotFoundError as error:
-        raise ApiError(HTTPStatus.NOT_FOUND, f"{error.filename}: {reason(error)}") from None
     except OSError as error:
-        raise ApiError(HTTPStatus.FORBIDDEN, f"{error.filename}: {reason(error)}") from None
-    except (CommandError, RefusedName, UnicodeError) as error:
+        status = HTTPStatus.NOT_FOUND if isinstance(error, FileNotFoundError) else HTTPStatus.FORBIDDEN
+        raise ApiError(status, f"{error.filename}: {reason(error)}") from None
+    except (CommandError, RefusedName, NoStep, PathError, Unreducible, UnicodeError) as error:
         raise ApiError(HTTPStatus.BAD_REQUEST, str(error)) from None
     return found if type(found) is bytes else json.dumps(found).encode()
 
@@ -122,8 +137,27 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 
 @_endpoint
 def _rules(bench: Bench) -> Any:
-    rules = [{"name": name, "tools": _tools(_data(text, name))} for name, text in _texts(bench).items()]
-    return {"folder": str(bench.folder.absolute()), "why_not": _why_not(bench), "rules": rules}
+    rules = [{"name": name, "tools": _tools(_data(text))} for name, text in _texts(bench).items()]
+    patterns = [(tool, rule["name"]) for rule in rules for tool in rule["tools"]]
+    patterns.sort(key=lambda pair: (is_glob(pair[0]), -len(pair[0])))  # an exact name, then the longest glob
+    recordings = bench.recordings.result()
+    found: dict[str, list[Any]] = {}
+    for number, (one, size) in enumerate(zip(recordings.answers, recordings.sizes, strict=True)):
+        entry = {"number": number, "file": one.file, "call": one.call, "characters": size}
+        found.setdefault(one.tool, []).append(entry)
+    tools = [
+        {
+            "tool": tool,
+            "rule": next((name for pattern, name in patterns if fnmatchcase(tool, pattern)), None),
+            "count": len(returns),
+            "characters": sum(entry["characters"] for entry in returns),
+            "returns": returns[:_MAX_RETURNS],
+        }
+        for tool, returns in found.items()
+    ]
+    tools.sort(key=lambda tool: -tool["characters"])
+    why_not, folder = _why_not(bench), str(bench.folder.absolute())
+    return {"folder": folder, "why_not": why_not, "rules": rules, "tools": tools, "skipped": recordings.skipped}
 
 
 @_endpoint
@@ -138,7 +172,7 @@ def _save(
 ) -> Any:
     if why := _why_not(bench):
         raise ApiError(HTTPStatus.FORBIDDEN, why)
-    if not is_rule(name):
+    if not name.endswith((".yaml", ".yml")):
         raise RefusedName(f"`{name}` does not end in .yaml")
     with bench.saving:
         if sample is not None:
@@ -151,10 +185,8 @@ def _save(
 
 def _why_not(bench: Bench) -> str:
     """Return why rules cannot be saved, or an empty text."""
-    if not bench.can_write:
-        return "start the workbench with --write to save rules"
     existing = next(path for path in (bench.folder, *bench.folder.absolute().parents) if path.exists())
-    return "" if os.access(existing, os.W_OK) else f"{existing} is read-only"
+    return bench.read_only or ("" if os.access(existing, os.W_OK) else f"{existing} is read-only")
 
 
 @_endpoint
@@ -172,9 +204,10 @@ def _texts(bench: Bench) -> dict[str, bytes]:
     return texts
 
 
-def _data(text: str | bytes, name: str) -> dict[str, Any]:
+@lru_cache(maxsize=500)
+def _data(text: str | bytes) -> dict[str, Any]:
     """Return the keys of a rule file, which may contain errors, or nothing if it is not YAML."""
-    tree, _ = parse_rule(text, name)
+    tree, _ = parse_rule(text, "")
     data = plain(tree) if tree is not None else None
     return data if type(data) is dict else {}
 
@@ -192,74 +225,16 @@ def _samples(data: Mapping[str, Any], name: str) -> list[str]:
     return [(PurePosixPath(name).parent / file).as_posix() for file in files]
 
 
-# --- returns
-
-
-@_endpoint
-def _recorded_tools(bench: Bench) -> Any:
-    recordings = bench.recordings.result()
-    counts: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for entry, size in zip(recordings.answers, recordings.sizes, strict=True):
-        counts[entry.tool] += 1
-        sizes[entry.tool] += size
-    patterns = [(tool, rule["name"]) for rule in _rules(bench)["rules"] for tool in rule["tools"]]
-    patterns.sort(key=lambda pair: (is_glob(pair[0]), -len(pair[0])))  # an exact name, then the longest glob
-    tools = [
-        {
-            "tool": tool,
-            "returns": counts[tool],
-            "characters": size,
-            "rule": next((name for pattern, name in patterns if fnmatchcase(tool, pattern)), None),
-        }
-        for tool, size in sizes.most_common()
-    ]
-    return {"tools": tools, "skipped": recordings.skipped}
-
-
-@_endpoint
-def _returns(bench: Bench, *, tools: list[str]) -> Any:
-    recordings = bench.recordings.result()
-    found = [
-        {"number": number, "file": one.file, "tool": one.tool, "call": one.call, "characters": recordings.sizes[number]}
-        for number, one in enumerate(recordings.answers)
-        if any(fnmatchcase(one.tool, tool) for tool in tools)
-    ]
-    return {"returns": found[:_MAX_RETURNS], "count": len(found)}
-
-
-def _content(bench: Bench, content: Content) -> Any:
-    """Return the content of a recorded return, or the one that the text of a sample contains."""
-    if isinstance(content, str):
-        return read_answer("the sample", content.encode("utf-8", "surrogatepass"))
-    answers = bench.recordings.result().answers
-    if not 0 <= content < len(answers):
-        raise ApiError(HTTPStatus.NOT_FOUND, f"there is no return with the number {content:,}")
-    return answers[content].content
-
-
-@_endpoint
-def _query(bench: Bench, *, path: str, content: Content) -> Any:
-    try:
-        expression = compile_query(path)
-        if isinstance(expression, Expression):
-            return {"places": [], "why": ""}
-        found = query(expression, _content(bench, content))
-    except (PathError, Unreducible) as error:
-        return {"places": [], "why": str(error)}
-    return {"places": [place for place, _ in found.places[:_MAX_PLACES]], "why": found.nothing.message}
-
-
 @_endpoint
 def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
     file = file_names([tool])[tool]
-    for rule in _rules(bench)["rules"]:
-        if tool in rule["tools"] or rule["name"] == f"{file}.yaml":
-            raise ApiError(HTTPStatus.BAD_REQUEST, f"`{tool}` already has a rule: {rule['name']}")
+    for name, text in _texts(bench).items():
+        if tool in _tools(_data(text)) or name == f"{file}.yaml":
+            raise ApiError(HTTPStatus.BAD_REQUEST, f"`{tool}` already has a rule: {name}")
     drafted = draft_rule(tool, [_content(bench, content)], f"an answer of `{tool}`", file)
     if drafted is None:
-        text = f"version: 1\ntool: {written(escape(tool))}\nsteps:\n"
-        return {"name": f"{file}.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
+        empty = f"version: 1\ntool: {written(escape(tool))}\nsteps:\n"
+        return {"name": f"{file}.yaml", "text": empty, "sample_name": "", "sample": "", "saves": 0}
     draft, trial = drafted
     sample = {"sample_name": draft.sample_file, "sample": draft.sample}
     return {"name": draft.file, "text": draft.text, **sample, "saves": round(trial.saved, 4)}
@@ -271,11 +246,13 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
-    data = _data(text, name)
-    found: dict[str, Any] = {"problems": list(map(problem_fields, problems)), "did": None}
-    found |= {"tools": _tools(data), "samples": _samples(data, name)}
+    data = _data(text)
+    recorded = dict.fromkeys(answer.tool for answer in bench.recordings.result().answers)
+    tools = [tool for tool in recorded if any(fnmatchcase(tool, pattern) for pattern in _tools(data))]
+    found: dict[str, Any] = {"problems": list(map(problem_fields, problems)), "did": None, "tree": None}
+    found |= {"tools": tools, "samples": _samples(data, name)}
     if content is None:
-        return {**found, "tree": None}
+        return found
     value = _content(bench, content)
     if rule is None or ruleset is None:
         return {**found, "tree": tree_of(value, Outcome(None, value))}
@@ -302,6 +279,16 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
     return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
 
 
+def _content(bench: Bench, content: Content) -> Any:
+    """Return the content of a recorded return, or the one that the text of a sample contains."""
+    if isinstance(content, str):
+        return read_answer("the sample", content.encode("utf-8", "surrogatepass"))
+    answers = bench.recordings.result().answers
+    if not 0 <= content < len(answers):
+        raise ApiError(HTTPStatus.NOT_FOUND, f"there is no return with the number {content:,}")
+    return answers[content].content
+
+
 def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset | None, Iterable[Diagnostic]]:
     """Compile the text of a rule file with the entity types and conditions that other files define.
 
@@ -322,15 +309,35 @@ def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
     return {"name": result.name, "line": line, "failures": failures, **sizes}
 
 
+# --- places and steps
+
+
+@_endpoint
+def _places(bench: Bench, *, text: Text, line: int, content: Content) -> Any:
+    path = path_at(text, line)
+    with suppress(PathError, Unreducible):  # the path is being typed
+        found = query(compile_query(path), _content(bench, content)).places if path else ()
+        return {"places": [place for place, _ in found[:_MAX_PLACES]]}
+    return {"places": []}
+
+
+@_endpoint
+def _steps(bench: Bench, *, text: Text, keys: list[int | str], content: Content) -> Any:
+    steps = []
+    for path, action, value in offered(keys, _content(bench, content)):
+        label = action if type(value) is list else f"{action} {value}"
+        steps.append({"label": label, "at": path, "text": with_step(text, path, action, value)})
+    return {"path": place_of(keys), "steps": steps}
+
+
 _ENDPOINTS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("GET", "/api/rules"): _rules,
     ("GET", "/api/rule"): _rule,
     ("PUT", "/api/rule"): _save,
     ("GET", "/api/schema"): _schema,
-    ("GET", "/api/tools"): _recorded_tools,
-    ("POST", "/api/returns"): _returns,
     ("POST", "/api/run"): _run,
     ("POST", "/api/check"): _check,
-    ("POST", "/api/query"): _query,
+    ("POST", "/api/places"): _places,
+    ("POST", "/api/steps"): _steps,
     ("POST", "/api/draft"): _draft,
 }

@@ -12,12 +12,10 @@ from pathlib import Path
 
 from reducer.analysis.samples import MAX_SAMPLE
 from reducer.cli.files import write
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
+from reducer.files import read_file, rule_files
 
 _PART = r"[^\x00-\x1f\x7f/\\:.][^\x00-\x1f\x7f/\\:]{0,99}"
 _NAME = re.compile(rf"(?:{_PART}/){{0,2}}{_PART}\.(?:yaml|yml|json|txt)")
-NEW = ""
-"""The version of a file that does not exist."""
 
 
 class RefusedName(ValueError):
@@ -25,7 +23,7 @@ class RefusedName(ValueError):
 
 
 class ChangedError(Exception):
-    """A file on disk has another version than expected: it has `text`, or does not exist if `version` is `NEW`."""
+    """A file on disk has another version than expected: it has `text`, or does not exist if `version` is empty."""
 
     def __init__(self, text: str, version: str) -> None:
         super().__init__("the file has changed on disk")
@@ -36,11 +34,6 @@ class ChangedError(Exception):
 def rule_names(folder: Path) -> list[str]:
     """Return the names of the rule files, or nothing if the folder does not exist. Raises OSError."""
     return [file.relative_to(folder).as_posix() for file in rule_files(folder)] if folder.exists() else []
-
-
-def is_rule(name: str) -> bool:
-    """Return whether a name is that of a rule file."""
-    return name.endswith((".yaml", ".yml"))
 
 
 def located(folder: Path, name: str) -> Path:
@@ -55,7 +48,7 @@ def located(folder: Path, name: str) -> Path:
 
 def read(folder: Path, name: str) -> tuple[str, str]:
     """Return the text and the version of a file. Raises `RefusedName`, OSError and `UnicodeDecodeError`."""
-    data = read_file(located(folder, name), MAX_RULE_BYTES if is_rule(name) else MAX_SAMPLE)
+    data = read_file(located(folder, name), MAX_SAMPLE)
     return data.decode(), _version(data)
 
 
@@ -68,7 +61,7 @@ def save(folder: Path, name: str, text: str, version: str) -> str:
     try:
         old, current = read(folder, name)
     except FileNotFoundError:
-        old, current = "", NEW
+        old, current = "", ""
     if current not in (version, _version(data)):
         raise ChangedError(old, current)
     write(path, data)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
 from reducer.analysis.texts import characters
 from reducer.cli.answers import Answer, answers_in
@@ -19,23 +17,9 @@ from reducer.cli.screen import CommandError, say_skipped
 class Recordings:
     """The tool returns, their sizes in characters, and the files that could not be read with the reasons."""
 
-    answers: tuple[Answer, ...]
-    sizes: tuple[int, ...]
-    skipped: tuple[str, ...]
-
-
-def load_in_background(sources: Sequence[Source]) -> Future[Recordings]:
-    """Start to read sources, and return their tool returns as a future."""
-    future: Future[Recordings] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(load(sources))
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    return future
+    answers: Sequence[Answer]
+    sizes: Sequence[int]
+    skipped: Sequence[str]
 
 
 def load(sources: Sequence[Source]) -> Recordings:
@@ -50,4 +34,4 @@ def load(sources: Sequence[Source]) -> Recordings:
         except (CommandError, RecursionError) as error:
             skipped.append(str(error))
     say_skipped(skipped)
-    return Recordings(tuple(answers), tuple(characters(answer.content) for answer in answers), tuple(skipped))
+    return Recordings(answers, [characters(answer.content) for answer in answers], skipped)

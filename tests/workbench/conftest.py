@@ -15,8 +15,7 @@ from urllib.parse import urlencode
 import pytest
 
 from reducer.cli.files import find_sources
-from reducer.workbench.api import Bench
-from reducer.workbench.recordings import load_in_background
+from reducer.workbench.api import open_bench
 from reducer.workbench.server import TOKEN_HEADER, create_server
 
 TOKEN = "a-token-for-tests"
@@ -110,7 +109,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
     servers = []
 
     def started(
-        rules: dict[str, str] | None = None, histories: dict[str, str] | None = None, can_write: bool = True
+        rules: dict[str, str] | None = None, histories: dict[str, str] | None = None, read_only: str = ""
     ) -> Workbench:
         folder = tmp_path / "rules"
         texts = {"list_hosts.yaml": RULE, "samples/hosts.json": json.dumps(HOSTS)} if rules is None else rules
@@ -120,7 +119,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         sources = find_sources([str(tmp_path / name) for name in recorded])
-        bench = Bench(folder, load_in_background(sources), can_write)
+        bench = open_bench(folder, sources, read_only)
         server = create_server(bench, 0, TOKEN)
         servers.append(server)
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -85,8 +85,8 @@ def test_two_windows_that_save_at_once_never_lose_a_text(start: Start) -> None:
 
 
 def test_nothing_is_saved_without_write(start: Start) -> None:
-    bench = start(can_write=False)
     why = "start the workbench with --write to save rules"
+    bench = start(read_only=why)
     assert bench.get("GET", "rules")["why_not"] == why
     status, answer = bench.ask("PUT", "rule", name="new.yaml", text="version: 1\n", version="")
     assert (status, answer) == (403, {"error": why})
@@ -120,24 +120,22 @@ def test_a_file_that_is_not_text_is_reported(start: Start) -> None:
 def test_tools_are_listed_with_their_rules(start: Start) -> None:
     contents = history(("list_hosts", HOSTS), ("search", "x" * 10), ("search", "x" * 2000))
     bench = start(histories={"history.json": contents, "answer.json": '["a", "b"]'})
-    assert bench.get("GET", "tools")["tools"] == [
-        {"tool": "search", "returns": 2, "characters": 2010, "rule": None},
-        {"tool": "list_hosts", "returns": 1, "characters": 749, "rule": "list_hosts.yaml"},
-        {"tool": "answer", "returns": 1, "characters": 9, "rule": None},
+    search, hosts, answer = bench.get("GET", "rules")["tools"]
+    assert (search["tool"], search["rule"], search["count"], search["characters"]) == ("search", None, 2, 2010)
+    assert search["returns"] == [
+        {"number": 1, "file": "history.json", "call": "call_2", "characters": 10},
+        {"number": 2, "file": "history.json", "call": "call_3", "characters": 2000},
     ]
-    found = bench.get("POST", "returns", tools=["se*", "answer"])
-    assert [(one["number"], one["tool"], one["call"]) for one in found["returns"]] == [
-        (1, "search", "call_2"),
-        (2, "search", "call_3"),
-        (3, "answer", ""),
-    ]
+    assert (hosts["tool"], hosts["rule"], hosts["characters"]) == ("list_hosts", "list_hosts.yaml", 749)
+    assert (answer["tool"], answer["returns"][0]["call"]) == ("answer", "")
+    assert run(bench, "tool: [se*, answer]")["tools"] == ["search", "answer"]
 
 
 def test_a_history_that_cannot_be_read_is_reported_and_others_work(
     start: Start, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench = start(histories={"bad.json": '[{"parts": [{"part_kind": ', "good.json": history(("list_hosts", HOSTS))})
-    answer = bench.get("GET", "tools")
+    answer = bench.get("GET", "rules")
     assert [tool["tool"] for tool in answer["tools"]] == ["list_hosts"]
     assert len(answer["skipped"]) == 1
     assert "bad.json: cut off" in answer["skipped"][0]
@@ -214,17 +212,22 @@ def test_check_reports_only_problems_of_the_edited_file(start: Start) -> None:
     assert [one["code"] for one in twice["problems"]] == ["E080"]
 
 
-def test_places_of_a_path(start: Start) -> None:
+def places(bench: Workbench, path: str) -> Any:
+    text = f"tool: list_hosts\nsteps:\n  - path: {path}\n    limit: 1\n\ntests: []\n"
+    found = [bench.get("POST", "places", text=text, line=line, content=0)["places"] for line in range(1, 7)]
+    assert [found[0], found[1], found[4], found[5]] == [[], [], [], []]
+    assert found[2] == found[3]
+    return found[2]
+
+
+def test_places_of_the_step_in_a_line(start: Start) -> None:
     bench = start()
-    assert bench.get("POST", "query", path="hosts[*].name", content=0)["places"][:2] == [
-        "hosts[0].name",
-        "hosts[1].name",
-    ]
-    nothing = bench.get("POST", "query", path="hosts.nme", content=0)
-    assert nothing["places"] == []
-    assert "did you mean" in nothing["why"]
-    for path in ("hosts[", "length(hosts)", ""):
-        assert bench.get("POST", "query", path=path, content=0)["places"] == []
+    assert places(bench, "hosts[*].name")[:2] == ["hosts[0].name", "hosts[1].name"]
+    assert places(bench, "'@'") == ["@"]
+    for path in ("hosts.nme", "'hosts['", "length(hosts)", "''", "1"):
+        assert places(bench, path) == []
+    for text in ("", "[", "- a", "tool: x\nsteps: 1\n", "tool: x\n"):
+        assert bench.get("POST", "places", text=text, line=1, content=0)["places"] == []
 
 
 def test_a_draft_is_saved_with_its_sample(start: Start) -> None:
@@ -295,3 +298,23 @@ def test_a_rule_in_a_link_is_refused(start: Start, tmp_path: Path) -> None:
             )
     assert secret.read_text() == "secret"
     assert not (tmp_path / "new.yaml").exists()
+
+
+def test_steps_are_offered_with_the_text_that_contains_them(start: Start) -> None:
+    bench = start()
+    text = "tool: list_hosts\nsteps:\n"
+    given = {"keys": ["hosts", 3, "note"], "content": 0}
+    answer = bench.get("POST", "steps", text=text, **given)
+    assert answer["path"] == "hosts[*].note"
+    assert [(step["label"], step["at"]) for step in answer["steps"]] == [
+        ("keep", "hosts"),
+        ("drop", "hosts"),
+        ("limit 4", "hosts"),
+        ("truncate 23", "hosts[*].note"),
+    ]
+    assert answer["steps"][1]["text"] == f"{text}  - path: hosts\n    drop: [note]\n"
+    status, refused = bench.ask("POST", "steps", text="", **given)
+    assert (status, refused) == (400, {"error": "correct this first: the file is empty"})
+    assert bench.ask("POST", "steps", text=text, **(given | {"keys": ["\ud800", "x"]}))[0] == 200
+    for keys in ([None], "hosts", [1.5], [[]]):
+        assert bench.ask("POST", "steps", text=text, **(given | {"keys": keys}))[0] == 400

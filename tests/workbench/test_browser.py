@@ -215,11 +215,11 @@ def test_hostile_contents_are_inert(start: Start, open_page: Open) -> None:
 
 
 def test_the_page_says_what_is_wrong(start: Start, open_page: Open, tmp_path: Path) -> None:
-    bench = start(histories={"bad.json": '[{"parts": [{"part_kind": '}, can_write=False)
+    bench = start(histories={"bad.json": '[{"parts": [{"part_kind": '}, read_only="the disk is full")
     page = open_page(bench)
     expect(page.locator(".cm-content")).to_contain_text("tool: list_hosts")
     expect(page.locator("#skipped")).to_contain_text("bad.json: cut off")
-    expect(page.locator("#status")).to_have_text("read-only: start the workbench with --write to save rules")
+    expect(page.locator("#status")).to_have_text("read-only: the disk is full")
     append(page, "# more\n")
     expect(page.locator("#save")).to_be_disabled()
     page.goto("about:blank")
@@ -236,3 +236,41 @@ def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_p
     unnamed = """() => [...document.querySelectorAll("button, select, textarea, [role=tree]")]
         .filter((one) => !one.textContent.trim() && !one.ariaLabel && !one.closest("label")).map((one) => one.id)"""
     assert page.evaluate(unnamed) == []
+
+
+@pytest.mark.parametrize("place", ["#before", ".cm-content"])
+def test_a_dropped_file_is_a_sample(start: Start, open_page: Open, place: str) -> None:
+    page = open_page(start(histories={"other.json": history(("search", "x"))}))
+    expect(page.locator("#sizes")).not_to_be_empty()
+    dropped = page.evaluate_handle(
+        """text => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], "hosts.json"));
+            return data;
+        }""",
+        json.dumps({"hosts": HOSTS["hosts"][:4]}),
+    )
+    page.dispatch_event(place, "dragover", {"dataTransfer": dropped})
+    page.dispatch_event(place, "drop", {"dataTransfer": dropped})
+    expect(page.locator("#returns option").first).to_have_text("Your sample")
+    expect(page.locator("#sizes")).to_have_text("339 → 257 characters, 24.2% saved")
+    expect(page.locator("#before")).to_contain_text("[4 items]")
+    expect(page.locator("#status")).to_have_text("")
+
+
+def test_lines_end_as_in_the_file(start: Start, open_page: Open) -> None:
+    windows = RULE.replace("\n", "\r\n")
+    bench = start({"samples/hosts.json": json.dumps(HOSTS)})
+    (bench.folder / "list_hosts.yaml").write_bytes(windows.encode())
+    page = open_page(bench)
+    page.locator("#before .row", has_text="srv-8").click()
+    page.locator("#before .row", has_text="risk: 8").last.click()
+    page.locator("#offers button", has_text="drop").click()
+    expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    added = "  - path: hosts\r\n    drop: [risk]\r\n"
+    assert (bench.folder / "list_hosts.yaml").read_bytes().decode() == windows.replace("tests:", f"{added}tests:")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".cm-content")).not_to_contain_text("drop: [risk]")

@@ -14,7 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from reducer.cli import main
-from reducer.cli.serve import _open
+from reducer.cli.serve import _folder, _open
+from reducer.files import rule_files
 from tests.workbench.conftest import HOSTS, RULE, history
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
         printed = process.stdout.readline()
         found = re.fullmatch(r"rules: (http://127\.0\.0\.1:\d+/)#([\w-]{32})\n", printed)
         assert found, printed
-        with urlopen(Request(f"{found[1]}api/tools", headers={"X-Reducer-Token": found[2]}), timeout=30) as answer:
+        with urlopen(Request(f"{found[1]}api/rules", headers={"X-Reducer-Token": found[2]}), timeout=30) as answer:
             assert b'"rule": "list_hosts.yaml"' in answer.read()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
@@ -46,6 +47,11 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
         (["missing.json"], "error: missing.json: No such file or directory"),
         (["--rules", "new"], "error: --rules new: no such folder; add --write to create it with the first rule"),
         (["--rules", "file"], "error: --rules file: not a folder"),
+        (["--rules", "builtin:wbe"], "error: builtin:wbe: no such pack; did you mean `builtin:web`?"),
+        (
+            ["--rules", "builtin:web", "--write"],
+            "error: --rules builtin:web: these rules cannot be changed; copy those",
+        ),
         (["--port", "70000"], "argument --port: expected a port from 0 to 65,535, not 70000"),
         (["empty"], "error: empty: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder"),
     ],
@@ -76,3 +82,11 @@ def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr("webbrowser.open", lambda address: False)
     _open("http://127.0.0.1:1/")
     assert capsys.readouterr().err == "reducer: no browser found; open the address above\n"
+
+
+@pytest.mark.parametrize("name", ["builtin", "builtin:web", "builtin:general"])
+def test_built_in_rules_are_opened_to_read(name: str) -> None:
+    folder, why_not = _folder(name, can_write=False)
+    assert rule_files(name) == [file.absolute() for file in rule_files(folder)]
+    copy = "copy those that you need to ./rules with `rules add NAME`, and open it with `serve --write`"
+    assert why_not == f"these rules come with reducer; {copy}"

@@ -2,9 +2,7 @@
 export { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 export { yaml, yamlLanguage } from "@codemirror/lang-yaml";
-export {
-  bracketMatching, ensureSyntaxTree, HighlightStyle, indentOnInput, syntaxHighlighting,
-} from "@codemirror/language";
+export { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 export { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 export { EditorState } from "@codemirror/state";
 export {

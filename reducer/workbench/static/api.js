@@ -3,16 +3,13 @@
 const token = location.hash.slice(1);
 
 /** Send a request, and return its answer. Throws an Error with `status` and the fields of the answer. */
-export async function request(method, path, body) {
-  const query = method === "GET" && body ? `?${new URLSearchParams(body)}` : "";
-  const sent = { method, headers: { "X-Reducer-Token": token, "Content-Type": "application/json" } };
-  if (method !== "GET") sent.body = JSON.stringify(body);
-  let response;
-  try {
-    response = await fetch(`/api/${path}${query}`, sent);
-  } catch {
-    throw Object.assign(new Error("The server does not answer. Is `reducer serve` still running?"), { status: 0 });
-  }
+export async function request(method, path, fields) {
+  const query = method === "GET" && fields ? `?${new URLSearchParams(fields)}` : "";
+  const body = method === "GET" ? undefined : JSON.stringify(fields);
+  const headers = { "X-Reducer-Token": token, "Content-Type": "application/json" };
+  const response = await fetch(`/api/${path}${query}`, { method, headers, body }).catch(() => {
+    throw new Error("The server does not answer. Is `reducer serve` still running?");
+  });
   const answer = await response.json();
   if (!response.ok) throw Object.assign(new Error(answer.error), answer, { status: response.status });
   return answer;
@@ -23,26 +20,21 @@ export async function request(method, path, body) {
  * way, it waits, and then asks once with the newest state. Answers that are out of date are dropped.
  */
 export function latest(delay, ask, show, fail) {
-  let timer = 0;
-  let isBusy = false;
-  let isOld = false;
+  let [timer, wanted, isBusy] = [0, 0, false];
   async function run() {
-    if (isBusy) return;
+    const mine = wanted;
     isBusy = true;
-    isOld = false;
-    try {
-      const answer = await ask();
-      if (!isOld) show(answer);
-    } catch (error) {
-      if (!isOld) fail(error);
-    }
+    const finish = await ask().then((answer) => () => show(answer), (error) => () => fail(error));
     isBusy = false;
-    if (isOld) start();
+    if (mine === wanted) finish();
+    else start();
   }
   function start() {
-    isOld = true;
     clearTimeout(timer);
-    timer = setTimeout(run, delay);
+    if (!isBusy) timer = setTimeout(run, delay);
   }
-  return start;
+  return () => {
+    wanted++;
+    start();
+  };
 }

@@ -1,7 +1,7 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
 import {
-  addTooltip, appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass,
+  appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass,
 } from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
@@ -9,6 +9,7 @@ const LINES = 200; // lines of a section
 
 const read = (id) => JSON.parse(byId(id).textContent);
 const sum = (entries, key) => entries.reduce((total, entry) => total + entry[key], 0);
+const td = (name, ...content) => make("td", { class: name }, ...content);
 
 /** Return a share as a percentage; it is 100% only if nothing is missing. */
 function share(part, whole) {
@@ -49,23 +50,15 @@ function showTools({ tools }) {
   const most = Math.max(1, ...tools.map(({ characters }) => characters.before));
   for (const { tool, rule, calls, untouched, characters } of tools) {
     const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
-    const numbers = [count(characters.before), count(characters.after), saved(characters)].map(numberCell);
-    const cells = [safe(tool), file].map((content) => make("td", {}, content));
-    const bar = make("td", {}, barOf(characters, most));
-    byId("tools").append(make("tr", {}, ...cells, numberCell(count(calls)), bar, ...numbers));
+    const { before, after } = characters;
+    const label = `${count(after)} of ${count(before)} characters kept`;
+    const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
+    bar.style.setProperty("--after", `${(Math.min(before, after) / most) * 100}%`);
+    bar.style.setProperty("--before", `${(before / most) * 100}%`);
+    const numbers = [count(before), count(after), saved(characters)].map((number) => td("number", number));
+    const first = [td("", safe(tool)), td("", file), td("number", count(calls))];
+    byId("tools").append(make("tr", {}, ...first, td("", bar), ...numbers));
   }
-}
-
-const numberCell = (text) => make("td", { class: "number" }, text);
-
-function barOf({ before, after }, most) {
-  const label = `${count(after)} of ${count(before)} characters kept`;
-  const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
-  for (const [part, size] of [["kept", after], ["gone", Math.max(0, before - after)]]) {
-    bar.append(make("span", { class: part }));
-    bar.lastChild.style.width = `${(size / most) * 100}%`;
-  }
-  return bar;
 }
 
 function showAttention({ attention, titles }) {
@@ -96,7 +89,7 @@ function addDetails(section, title, number, lines) {
   if (!number) return;
   const items = lines.slice(0, LINES).map((line) => safe(line, "li"));
   if (number > items.length) items.push(make("li", {}, `and ${count(number - items.length)} more`));
-  const summary = make("summary", {}, `${title} `, make("span", { class: "badge" }, count(number)));
+  const summary = make("summary", {}, `${title} `, make("span", { class: "tag" }, count(number)));
   section.append(make("details", {}, summary, make("ul", {}, ...items)));
 }
 
@@ -111,23 +104,14 @@ const FILTERS = {
 
 /** Return what the list shows of each return, and the text that a search looks through. */
 function entriesOf({ returns, measures }) {
-  const lost = new Map();
-  for (const { history, found } of measures?.references.lost ?? []) {
-    const place = JSON.stringify([history, found]);
-    lost.set(place, (lost.get(place) ?? 0) + 1);
-  }
+  const places = (measures?.references.lost ?? []).map(({ history, found }) => JSON.stringify([history, found]));
+  const lost = Map.groupBy(places, (place) => place);
   return returns.map((data, index) => {
     const name = data.nth > 1 ? `${data.call_id}#${data.nth}` : data.call_id;
     const attention = problemsOf(data).join(", ");
     return {
-      data,
-      index,
-      name,
-      attention,
-      number: index + 1,
-      tool: data.tool,
-      ...data.characters,
-      lost: lost.get(JSON.stringify([data.history, name])) ?? 0,
+      data, index, name, attention, number: index + 1, tool: data.tool, ...data.characters,
+      lost: lost.get(JSON.stringify([data.history, name]))?.length ?? 0,
       text: [data.tool, name, data.history, data.rule, data.status, attention].join("\n").toLowerCase(),
     };
   });
@@ -156,9 +140,9 @@ function showReturns(report) {
     head.firstChild.addEventListener("click", () => sortBy(list, head.dataset.key, head.className === "number"));
   }
   for (const id of ["search", "filter"]) byId(id).addEventListener("input", () => update(list));
-  const watcher = new IntersectionObserver(([seen]) => seen.isIntersecting && addRows(list), { rootMargin: "600px" });
+  const onScroll = ([seen]) => seen.isIntersecting && addReturns(list);
   update(list);
-  watcher.observe(byId("more"));
+  new IntersectionObserver(onScroll, { rootMargin: "600px" }).observe(byId("more"));
   if (list.entries.length === 1) toggleReturn(list, list.entries[0], byId("returns").firstChild);
 }
 
@@ -174,15 +158,15 @@ function update(list) {
   const { key, sign, entries } = list;
   const isFound = ({ text }) => words.every((word) => text.includes(word));
   list.shown = entries.filter((entry) => FILTERS[byId("filter").value](entry) && isFound(entry));
-  list.shown.sort((one, other) => sign * compare(one[key], other[key]) || one.index - other.index);
+  list.shown.sort((one, other) => sign * compare(one[key], other[key]));
   for (const head of document.querySelectorAll("th[data-key]")) {
-    head.setAttribute("aria-sort", head.dataset.key !== key ? "none" : sign > 0 ? "ascending" : "descending");
+    head.ariaSort = head.dataset.key !== key ? "none" : sign > 0 ? "ascending" : "descending";
   }
   byId("count").textContent = `${count(list.shown.length)} of ${counted(entries.length, "return")}`;
   byId("none").hidden = list.shown.length > 0;
   byId("returns").replaceChildren();
   list.done = 0;
-  addRows(list);
+  addReturns(list);
 }
 
 function compare(one, other) {
@@ -190,29 +174,26 @@ function compare(one, other) {
 }
 
 /** Add the next rows; the rows of open returns are followed by their details. */
-function addRows(list) {
+function addReturns(list) {
   for (const entry of list.shown.slice(list.done, list.done + ROWS)) {
-    byId("returns").append(returnRow(list, entry), ...[list.open.get(entry.index)].filter(Boolean));
+    byId("returns").append(returnRow(list, entry), ...[list.open.get(entry)].filter(Boolean));
   }
   list.done += ROWS;
   byId("more").hidden = list.done >= list.shown.length;
 }
 
 function returnRow(list, entry) {
-  const { index, number, tool, name, before, after, lost, attention, data } = entry;
-  const state = { type: "button", class: "toggle", "aria-expanded": String(list.open.has(index)) };
-  const cells = {
-    number: String(number),
-    tool: make("button", state, safe(tool)),
-    name: safe(name),
-    before: count(before),
-    after: count(after),
-    saved: data.status === "reduced" ? saved(entry) : data.status,
-    lost: lost ? count(lost) : "",
-    attention,
-  };
-  const columns = Object.entries(cells).map(([key, cell]) => make("td", { class: key }, cell));
-  const row = make("tr", { class: "return" }, ...columns);
+  const { number, tool, name, before, after, lost, attention, data } = entry;
+  const toggle = { type: "button", class: "toggle", "aria-expanded": String(list.open.has(entry)) };
+  const row = make("tr", { class: "return" },
+    td("number", String(number)),
+    td("tool", make("button", toggle, safe(tool))),
+    td("name", safe(name)),
+    td("before", count(before)),
+    td("after", count(after)),
+    td("saved", data.status === "reduced" ? saved(entry) : data.status),
+    td("lost", lost ? count(lost) : ""),
+    td("attention", attention));
   row.addEventListener("click", () => getSelection().type !== "Range" && toggleReturn(list, entry, row));
   return row;
 }
@@ -220,16 +201,16 @@ function returnRow(list, entry) {
 // --- one return
 
 function toggleReturn({ open, trees }, entry, row) {
-  const details = open.get(entry.index);
-  row.querySelector(".toggle").setAttribute("aria-expanded", !details);
+  const details = open.get(entry);
+  row.querySelector(".toggle").ariaExpanded = !details;
   if (details) {
     details.remove();
-    open.delete(entry.index);
+    open.delete(entry);
     return;
   }
   const cell = make("td", { colspan: row.cells.length }, make("p", { class: "quiet" }, "Opening …"));
-  open.set(entry.index, make("tr", { class: "details" }, cell));
-  row.after(open.get(entry.index));
+  open.set(entry, make("tr", { class: "details" }, cell));
+  row.after(open.get(entry));
   unpack(trees[entry.index]).then(
     (tree) => cell.replaceChildren(...opened(entry, tree)),
     (error) => cell.replaceChildren(make("p", { class: "notice" }, `This return cannot be shown: ${error.message}`)),
@@ -239,8 +220,7 @@ function toggleReturn({ open, trees }, entry, row) {
 /** Read a compressed tree. */
 async function unpack(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return JSON.parse(await new Response(stream).text());
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 /** Return the elements that show an open return. */
@@ -252,9 +232,8 @@ function opened({ data, tool, name, before, after }, tree) {
     [rewritten, "saved by writing compact JSON"],
     [restored, "restored by `preserve`, including markers"],
     [referenced, "kept because later messages reference them"],
-  ].filter(([size]) => size > 0);
-  const sizes = more.map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
-  sizes.unshift(` · ${count(before)} → ${counted(after, "character")}`);
+  ].filter(([size]) => size > 0).map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
+  const sizes = [` · ${count(before)} → ${counted(after, "character")}`, ...more];
   fragment.querySelector(".about").append(safe(place), " · ", safe(rule ?? "no rule"), ...sizes);
   appendText(fragment.querySelector(".why"), why);
   fragment.querySelector(".steps").append(...steps.map((step, index) => legendOf(step, index + 1, tree)));
@@ -273,10 +252,4 @@ function legendOf({ name, line, ran, characters: { before, after }, restored }, 
 }
 
 const report = read("report");
-showAbout(report);
-showTotals(report);
-showTools(report);
-showAttention(report);
-showCosts(report);
-showReturns(report);
-addTooltip();
+for (const show of [showAbout, showTotals, showTools, showAttention, showCosts, showReturns]) show(report);

@@ -1,15 +1,14 @@
-// The editor of the rule: completion from the schema, problems while typing, and steps that are added to the text.
+// The editor of the rule, which completes keys from the schema, and paths and keys from the current return.
 
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection,
-  EditorState, EditorView, ensureSyntaxTree, HighlightStyle, highlightActiveLine, highlightSpecialChars, history,
-  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics,
-  syntaxHighlighting, tags, yaml, yamlLanguage,
+  EditorState, EditorView, HighlightStyle, highlightActiveLine, highlightSpecialChars, history, historyKeymap,
+  indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics, syntaxHighlighting, tags,
+  yaml, yamlLanguage,
 } from "./codemirror.js";
-import { appendText, make } from "./tree.js";
-import { keysAround, pathAt, quoted, stepChange } from "./yaml_steps.js";
+import { appendText, make, textOf } from "./tree.js";
 
-const PARSE_MS = 200;
+const MAX_VALUES = 5000; // values whose paths are completed
 const COLOURS = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--link)" },
   { tag: [tags.string, tags.content], color: "var(--text)" },
@@ -18,18 +17,15 @@ const COLOURS = HighlightStyle.define([
 ]);
 
 /**
- * Create the editor. `changed()` is called after each edit, `moved()` when the cursor moves, `save()` for Ctrl-S.
- * `schema()` returns the JSON Schema of rule files, and `paths()` the paths of the current return with their keys.
+ * Create the editor. `changed()` is called after each edit, and `moved()` when the cursor moves. `schema()` returns a
+ * promise of the JSON Schema of rule files, and `root()` the node of the current return.
  */
-export function createEditor(parent, nonce, { changed, moved, save, schema, paths }) {
+export function createEditor(parent, nonce, { changed, moved, schema, root }) {
   const extensions = [
     lineNumbers(), lintGutter(), highlightSpecialChars(), highlightActiveLine(), history(), drawSelection(),
     EditorView.lineWrapping, indentOnInput(), bracketMatching(), closeBrackets(), yaml(), syntaxHighlighting(COLOURS),
-    autocompletion({ override: [(context) => complete(context, schema(), paths())] }),
-    keymap.of([
-      { key: "Mod-s", run: () => (save(), true), preventDefault: true },
-      ...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap,
-    ]),
+    autocompletion({ override: [async (context) => complete(context, await schema(), root())] }),
+    keymap.of([closeBracketsKeymap, defaultKeymap, historyKeymap, completionKeymap, lintKeymap].flat()),
     EditorView.cspNonce.of(nonce),
     EditorView.contentAttributes.of({ "aria-label": "Rule (YAML)", spellcheck: "false" }),
     EditorView.updateListener.of((update) => {
@@ -38,10 +34,9 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
     }),
   ];
   const view = new EditorView({ parent, extensions });
-  const treeOf = () => ensureSyntaxTree(view.state, view.state.doc.length, PARSE_MS);
   return {
     text: () => view.state.sliceDoc(),
-    focus: () => view.focus(),
+    line: () => view.state.doc.lineAt(view.state.selection.main.head).number,
     close() {
       const none = [EditorState.readOnly.of(true), placeholder("Choose a rule, or a tool to draft one for.")];
       view.setState(EditorState.create({ extensions: [...none, ...extensions] }));
@@ -52,54 +47,49 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
       view.setState(EditorState.create({ doc: text, extensions: [...ends, ...extensions] }));
     },
     replace(text) {
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: view.state.toText(text) } });
+      view.dispatch({ ...difference(view.state, text.replaceAll("\r\n", "\n")), scrollIntoView: true });
+      view.focus();
     },
     show(problems) {
       view.dispatch(setDiagnostics(view.state, problems.map((problem) => diagnostic(view.state.doc, problem))));
     },
-    path() {
-      const tree = treeOf();
-      return tree && pathAt(tree, view.state.doc.toString(), view.state.selection.main.head);
-    },
     goTo(number) {
-      const line = view.state.doc.line(Math.min(number, view.state.doc.lines));
-      const effects = EditorView.scrollIntoView(line.from, { y: "center" });
-      view.dispatch({ selection: { anchor: line.from }, effects });
-      view.focus();
-    },
-    add(step) {
-      const tree = treeOf();
-      if (!tree) return;
-      const { from, to, insert, offset, length } = stepChange(tree, view.state.doc.toString(), step);
-      view.dispatch({
-        changes: { from, to, insert },
-        selection: { anchor: from + offset, head: from + offset + length },
-        scrollIntoView: true,
-      });
+      const { from } = view.state.doc.line(Math.min(number, view.state.doc.lines));
+      view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
       view.focus();
     },
   };
+}
+
+/** Return the change that replaces the text of a state, with the cursor behind it. */
+function difference(state, text) {
+  const old = state.doc.toString();
+  let [from, same] = [0, 0];
+  const most = Math.min(old.length, text.length);
+  while (from < most && old[from] === text[from]) from++;
+  while (same < most - from && old[old.length - same - 1] === text[text.length - same - 1]) same++;
+  const stop = text.length - same;
+  const insert = state.toText(text.slice(from, stop).replaceAll("\n", state.lineBreak));
+  return { changes: { from, to: old.length - same, insert }, selection: { anchor: stop } };
 }
 
 /** Convert a problem; its column and width count characters, and positions of the editor count UTF-16 units. */
 function diagnostic(doc, { line: number, column, width, severity, code, message, help }) {
   const line = doc.line(Math.min(Math.max(number, 1), doc.lines));
   const characters = [...line.text];
-  const units = (count) => characters.slice(0, count).join("").length;
-  const from = line.from + units(column - 1);
+  const at = (count) => line.from + characters.slice(0, count).join("").length;
   const renderMessage = () => {
     const box = appendText(make("div", { class: "problem" }), `${code}: ${message}`);
     if (help) box.append(make("pre", {}, help));
     return box;
   };
-  const to = Math.max(from, line.from + units(column - 1 + width));
-  return { from, to, severity, message: [message, help].filter(Boolean).join("\n"), renderMessage };
+  return { from: at(column - 1), to: at(column - 1 + width), severity, message: `${message}\n${help}`, renderMessage };
 }
 
 // --- completion
 
 /** Complete keys and values from the schema, and paths and keys from the current return. */
-function complete(context, schema, paths) {
+function complete(context, schema, root) {
   const before = context.state.doc.sliceString(0, context.pos);
   if (!context.explicit && !/([\w.*\]@]|- |: |\[)$/.test(before)) return null;
   // A letter stands for what is still to be written, so that the tree has a node for it.
@@ -111,23 +101,32 @@ function complete(context, schema, paths) {
   const fields = Object.assign({}, ...alternatives.map((one) => one.properties));
   const isMapping = isKey || /(^|\n) *(- )?[\w-]*$|[{][^}]*$/.test(before);
   const found = isMapping ? Object.entries(fields).map(([key, field]) => keyOption(key, field)) : [];
-  const options = found.length ? found : [...alternatives.flatMap(values), ...fromReturn(keys, paths, before)];
+  const options = found.length ? found : [...alternatives.flatMap(values), ...fromReturn(keys, root)];
   const word = keys.at(-1) === "path" && !found.length ? /[\w.[\]*@-]*$/ : /[\w-]*$/;
   return options.length ? { from: context.pos - word.exec(before)[0].length, options } : null;
 }
 
+/** Return the keys (`-` for an item) that lead to the innermost pair or item around `node`, outermost first. */
+function keysAround(node, text) {
+  const keys = [];
+  for (let at = node; at; at = at.parent) {
+    const key = at.name === "Pair" ? at.firstChild : null;
+    if (at.name === "Item") keys.unshift("-");
+    else if (key) keys.unshift(text.slice(key.from, key.to));
+  }
+  return keys;
+}
+
 function keyOption(key, field) {
   const parts = [field, ...(field.anyOf ?? field.oneOf ?? [])];
-  const info = parts.map((one) => one.description).find(Boolean);
-  return { label: key, apply: `${key}: `, type: "property", info };
+  return { label: key, apply: `${key}: `, type: "property", info: parts.find((one) => one.description)?.description };
 }
 
 /** Return a schema and its alternatives, without references. */
 function resolved(schema, node) {
   if (!node || typeof node !== "object") return [];
-  const target = node.$ref ? schema.$defs[node.$ref.replace("#/$defs/", "")] : null;
-  const inner = [...(target ? [target] : []), ...(node.anyOf ?? []), ...(node.oneOf ?? [])];
-  return [node, ...inner.flatMap((one) => resolved(schema, one))];
+  const target = node.$ref ? [schema.$defs[node.$ref.replace("#/$defs/", "")]] : [];
+  return [node, ...[...target, ...(node.anyOf ?? []), ...(node.oneOf ?? [])].flatMap((one) => resolved(schema, one))];
 }
 
 function below(schema, nodes, key) {
@@ -140,13 +139,30 @@ function values(node) {
   return [...found, ...(node.type === "boolean" ? [true, false] : [])].map(valueOption);
 }
 
-const valueOption = (value) => ({ label: `${value}`, apply: typeof value === "string" ? quoted(value) : `${value}` });
+function valueOption(value) {
+  const isPlain = typeof value !== "string" || /^(?!(true|false|null|yes|no|on|off)$)[a-z_][\w.[\]*-]*$/i.test(value);
+  return { label: `${value}`, apply: isPlain ? `${value}` : JSON.stringify(value) };
+}
 
-/** Complete `path` with the paths of the return, and the keys of other fields with the keys at the step's path. */
-function fromReturn(keys, paths, before) {
-  if (keys.at(-1) === "path") return [...paths.keys()].map(valueOption);
-  if (!["keep", "drop", "sort_by", "dedupe", "always_keep"].some((key) => keys.includes(key))) return [];
-  const step = before.slice(before.lastIndexOf("- "));
-  const path = /path: *["']?([^"'\n,}]+)/.exec(step)?.[1]?.trim() ?? "@";
-  return [...(paths.get(path) ?? [])].map(valueOption);
+/** Complete `path` with the paths in a tree, and other fields that name keys with its keys. */
+function fromReturn(keys, root) {
+  const isPath = keys.at(-1) === "path";
+  if (!isPath && !["keep", "drop", "sort_by", "dedupe", "always_keep"].some((key) => keys.includes(key))) return [];
+  const found = new Set();
+  const waiting = [[root, ""]];
+  for (const [number, [node, path]] of waiting.entries()) {
+    if (number > MAX_VALUES) break;
+    if (isPath) found.add(path || "@");
+    for (const [at, item] of (node?.items ?? []).entries()) {
+      const key = node.keys && textOf(node.keys[at]);
+      if (key !== undefined && !isPath) found.add(key);
+      waiting.push([item, pathBelow(path, key)]);
+    }
+  }
+  return [...found].map(valueOption);
+}
+
+function pathBelow(path, key) {
+  if (key === undefined) return `${path}[*]`;
+  return `${path}${path && "."}${/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key)}`;
 }

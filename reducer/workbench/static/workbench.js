@@ -2,28 +2,28 @@
 
 import { latest, request } from "./api.js";
 import { createEditor } from "./rule_editor.js";
-import { addTooltip, byId, count, counted, createTree, make, safe, saved, stepClass } from "./tree.js";
-import { keysOf, offers, pathsOf, pathText } from "./yaml_steps.js";
+import { byId, count, counted, createTree, make, safe, saved, stepClass } from "./tree.js";
 
-const RUN_DELAY = 20; // milliseconds
-const CHECK_DELAY = 600;
+const [RUN_DELAY, MARK_DELAY, CHECK_DELAY] = [20, 100, 600]; // milliseconds
 const MAX_NAMES = 8;
 const SAMPLE_BYTES = 16_000_000;
 
 const state = {
-  folder: "", whyNot: "", rules: [], tools: [], schema: {},
+  folder: "", whyNot: "", rules: [], tools: [], schema: null,
   // The open rule: its name, its text and version on disk, and the sample that is saved with a draft. Without a rule,
   // `tool` is the tool whose returns are shown.
   tool: "", name: null, saved: "", version: "", sample: null,
   // The return, as the API names it: a number, or the text of a sample, which may have the name of a file. `wanted` are
   // the tools and samples of the rule.
   content: null, sampleName: "", returns: [], wanted: { tools: [], samples: [] },
-  // What is on the screen: the content that was run, its root and trees, and the path whose places are marked.
-  shown: null, root: null, before: null, after: null, path: null, places: [],
+  // What is on the screen: the content that was run, the root and the trees of its result, and the marked places.
+  shown: null, root: null, before: null, after: null, places: [],
 };
 
 const item = (text) => safe(text, "li");
 const option = (label, value, selected) => safe(label, "option", { value, selected });
+const isRule = () => state.name !== null;
+const isOnDisk = (name) => state.rules.some((rule) => rule.name === name);
 
 function button(label, run, attributes = {}) {
   const made = safe(label, "button", { type: "button", ...attributes });
@@ -37,23 +37,18 @@ function notice(message) {
 }
 
 const fail = (error) => notice(error.message);
-const tried = (action) => async (...given) => {
-  try {
-    await action(...given);
-  } catch (error) {
-    fail(error);
-  }
-};
+const tried = (action) => (...given) => action(...given).catch(fail);
 
 // --- drafts, which survive a reload
 
 const draftKey = (name) => `reducer:${state.folder}:${name}`;
 const draftOf = (name) => JSON.parse(localStorage.getItem(draftKey(name)) ?? "null");
-const isChanged = () => state.name !== null && (editor.text() !== state.saved || state.sample !== null);
+const isChanged = () => isRule() && (editor.text() !== state.saved || state.sample !== null);
 
-function draftNames() {
-  const prefix = draftKey("");
-  return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+/** Return the names of all rules: those on disk, and drafts of new ones. */
+function namesOfRules() {
+  const drafts = Object.keys(localStorage).filter((key) => key.startsWith(draftKey("")));
+  return new Set([...state.rules.map((rule) => rule.name), ...drafts.map((key) => key.slice(draftKey("").length))]);
 }
 
 function keepDraft() {
@@ -69,31 +64,22 @@ function keepDraft() {
 // --- rules
 
 async function loadRules() {
-  const { folder, why_not: whyNot, rules } = await request("GET", "rules");
-  Object.assign(state, { folder, whyNot, rules });
-  const { tools, skipped } = await request("GET", "tools");
-  state.tools = tools;
+  const { folder, why_not: whyNot, rules, tools, skipped } = await request("GET", "rules");
+  Object.assign(state, { folder, whyNot, rules, tools });
   byId("folder").replaceChildren(safe(folder));
   byId("skipped").replaceChildren(...skipped.map((why) => safe(`Not loaded: ${why}`, "div")));
-  showRules();
 }
 
 function showRules() {
-  const names = state.rules.map((rule) => rule.name);
-  const drafts = draftNames();
-  const chosen = state.name === null ? `show ${state.tool}` : `open ${state.name}`;
+  const chosen = isRule() ? `open ${state.name}` : `show ${state.tool}`;
   const choice = (label, value) => option(label, value, value === chosen);
-  const rule = (name) => choice(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
-  const tool = ({ tool, returns, characters }) =>
-    choice(`${tool}: ${counted(returns, "return")}, ${count(characters)} characters`, `show ${tool}`);
-  const groups = {
-    Rules: [...names, ...drafts.filter((name) => !names.includes(name))].map(rule),
-    "Tools without a rule": state.tools.filter((one) => one.rule === null).map(tool),
-  };
-  const shown = Object.entries(groups).filter(([, options]) => options.length);
-  const first = state.name === null && !state.tool ? [option("Choose a rule or a tool", "")] : [];
-  const lists = shown.map(([label, options]) => make("optgroup", { label }, ...options));
-  byId("rules").replaceChildren(...first, ...lists);
+  const labelOf = (name) => `${name}${draftOf(name) ? " (not saved)" : ""}`;
+  const rules = [...namesOfRules()].map((name) => choice(labelOf(name), `open ${name}`));
+  const tools = state.tools.filter((one) => one.rule === null).map(({ tool, count: returns, characters }) =>
+    choice(`${tool}: ${counted(returns, "return")}, ${count(characters)} characters`, `show ${tool}`));
+  const group = (label, options) => (options.length ? [make("optgroup", { label }, ...options)] : []);
+  const first = chosen === "show " ? [option("Choose a rule or a tool", "")] : [];
+  byId("rules").replaceChildren(...first, ...group("Rules", rules), ...group("Tools without a rule", tools));
 }
 
 async function chooseRule(value) {
@@ -111,26 +97,21 @@ function close(tool = "") {
 }
 
 async function openRule(name) {
-  const isOnDisk = state.rules.some((rule) => rule.name === name);
-  const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
+  const disk = isOnDisk(name) ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  const { version, sample } = draft ?? { ...disk, sample: null };
-  Object.assign(state, { tool: "", name, saved: disk.text, version, sample });
+  Object.assign(state, { tool: "", name, saved: disk.text, version: disk.version, sample: null }, draft);
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving shows both versions.` : "");
   shown();
+  return showReturns({ tools: state.tools.filter((one) => one.rule === name).map((one) => one.tool), samples: [] });
 }
 
-/** Show a rule that was opened, drafted or saved. */
+/** Show a rule that was opened or drafted. */
 function shown() {
-  const last = `reducer-last:${state.folder}`;
-  if (state.name === null) localStorage.removeItem(last);
-  else localStorage.setItem(last, state.name);
-  editor.show([]);
-  byId("problems").replaceChildren();
+  localStorage.setItem(`reducer-last:${state.folder}`, state.name ?? "");
+  showProblems([]);
   byId("tests").replaceChildren();
-  byId("new").disabled = state.content === null;
   showRules();
   showStatus();
   run();
@@ -141,36 +122,34 @@ async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
-  const draft = await request("POST", "draft", { tool, content: state.content });
-  const { name, sample_name, sample, saves } = draft;
-  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { sample_name, sample } : null });
-  editor.open(draft.text);
+  const { name, text, saves, ...sample } = await request("POST", "draft", { tool, content: state.content });
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? sample : null });
+  editor.open(text);
   keepDraft();
   shown();
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
-      + `Saving also writes ${sample_name}, which is a real answer: check it for confidential content.`
+      + `Saving also writes ${sample.sample_name}, which is a real answer: check it for confidential content.`
     : "Nothing is obvious to remove, so the rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
-  if (state.name === null || state.whyNot || !isChanged()) return;
+  if (state.whyNot || !isChanged()) return;
   const { name, version, sample } = state;
-  const mine = editor.text();
+  const text = editor.text();
   try {
-    const answer = await request("PUT", "rule", { name, text: mine, version, ...sample });
+    const answer = await request("PUT", "rule", { name, text, version, ...sample });
     localStorage.removeItem(draftKey(name));
     await loadRules();
-    if (state.name !== name) return;
-    Object.assign(state, { saved: mine, version: answer.version, sample: null });
+    if (state.name === name) Object.assign(state, { saved: text, version: answer.version, sample: null });
   } catch (error) {
     if (error.status !== 409) throw error;
-    return compare(mine, error);
+    return compare(text, error);
   }
   keepDraft();
   notice("");
   showRules();
-  showStatus(isChanged() ? "" : "saved");
+  showStatus("saved");
   check();
 }
 
@@ -179,22 +158,19 @@ function compare(mine, { text: theirs, version }) {
   const dialog = byId("conflict");
   byId("mine").value = mine;
   byId("theirs").value = theirs;
-  byId("mine").setSelectionRange(0, 0);
   dialog.returnValue = "";
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
     Object.assign(state, { saved: theirs, version });
     if (dialog.returnValue === "mine") return save();
     editor.replace(theirs);
-    keepDraft();
-    showStatus();
   });
   dialog.showModal();
 }
 
 async function discard() {
   localStorage.removeItem(draftKey(state.name));
-  if (state.rules.some((rule) => rule.name === state.name)) return openRule(state.name);
+  if (isOnDisk(state.name)) return openRule(state.name);
   close();
 }
 
@@ -202,23 +178,24 @@ function showStatus(message = "") {
   const isUnsaved = isChanged();
   byId("save").disabled = !isUnsaved || state.whyNot !== "";
   byId("discard").hidden = !isUnsaved;
-  const why = state.whyNot && `read-only: ${state.whyNot}`;
-  byId("status").textContent = message || [isUnsaved ? "not saved" : "", why].filter(Boolean).join("; ");
+  const texts = [isUnsaved ? "not saved" : message, state.whyNot && `read-only: ${state.whyNot}`];
+  byId("status").textContent = texts.filter(Boolean).join("; ");
 }
 
 // --- returns and samples
 
 /** List the returns of these tools and these samples, and show one of them unless the user's sample is shown. */
 async function showReturns(wanted) {
-  state.wanted = wanted;
-  const { returns } = await request("POST", "returns", { tools: wanted.tools });
+  const isWanted = ({ tool }) => wanted.tools.includes(tool);
+  const tools = state.tools.filter(isWanted);
+  const returns = tools.flatMap(({ tool, returns: all }) => all.map((one) => ({ tool, ...one })));
   const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
-  state.returns = returns;
+  Object.assign(state, { wanted, returns });
   const { content, sampleName } = state;
   const isKept = typeof content === "string" ? !sampleName || wanted.samples.includes(sampleName)
     : returns.some((one) => one.number === content);
-  showReturnList();
   if (!isKept) await chooseReturn(longest ? String(longest.number) : (wanted.samples[0] ?? ""));
+  else showReturnList();
 }
 
 function showReturnList() {
@@ -238,10 +215,7 @@ function showReturnList() {
 /** Show the return with this number, or the sample with this name. */
 async function chooseReturn(value) {
   const isNumber = /^\d+$/.test(value);
-  const sample = value && !isNumber ? await readSample(value) : null;
-  Object.assign(state, { content: isNumber ? Number(value) : sample, sampleName: isNumber ? "" : value });
-  showReturnList();
-  run();
+  use(isNumber ? Number(value) : value ? await readSample(value) : null, isNumber ? "" : value);
 }
 
 async function readSample(name) {
@@ -249,10 +223,9 @@ async function readSample(name) {
   return isUnsaved ? state.sample.sample : (await request("GET", "rule", { name })).text;
 }
 
-function useSample(sample) {
-  if (!sample.trim()) return;
-  byId("sample").hidden = true;
-  Object.assign(state, { content: sample, sampleName: "" });
+/** Run the rule on a return, or on the text of a sample. */
+function use(content, sampleName = "") {
+  Object.assign(state, { content, sampleName });
   showReturnList();
   run();
 }
@@ -260,38 +233,23 @@ function useSample(sample) {
 // --- running the rule
 
 const run = latest(RUN_DELAY, () => {
-  const { name, content } = state;
-  return request("POST", "run", { name: name ?? "new.yaml", text: name === null ? "" : editor.text(), content });
+  const text = isRule() ? editor.text() : "";
+  return request("POST", "run", { name: state.name ?? "new.yaml", text, content: state.content });
 }, showRun, fail);
 
 function showRun({ problems, tools, samples, did, tree }) {
-  const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
-  if (state.name !== null) showProblems(problems);
+  const isBroken = isRule() && problems.some((problem) => problem.severity === "error");
+  if (isRule()) showProblems(problems);
   const wanted = { tools, samples };
-  if (tools.length && JSON.stringify(wanted) !== JSON.stringify(state.wanted)) tried(showReturns)(wanted);
+  const isOther = JSON.stringify(wanted) !== JSON.stringify(state.wanted);
+  if (isRule() && !isBroken && isOther) tried(showReturns)(wanted);
   // While the rule has errors, the result of its last valid text stays.
   byId("result").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
   showTrees(tree, did !== null);
   byId("sizes").textContent = did ? sizes(did.characters) : "";
   byId("facts").replaceChildren(...(did ? facts(did).map(item) : []));
-  byId("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
-}
-
-function showTrees(tree, isRun) {
-  const isSame = state.shown === state.content;
-  Object.assign(state, { shown: state.content, root: tree?.node ?? null });
-  for (const side of ["before", "after"]) {
-    const label = side === "before" ? "Return" : "Result";
-    const opened = isSame ? state[side]?.opened() : undefined;
-    const isThere = tree && (side === "before" || isRun);
-    state[side] = isThere ? createTree(tree, { sides: [side], label, opened }) : null;
-    byId(side).replaceChildren(state[side]?.element ?? safe(EMPTY[side], "p", { class: "empty" }));
-  }
-  if (isSame) return state.before?.mark(state.places);
-  byId("offers").replaceChildren(safe("Click a value to add a step for it.", "span", { class: "quiet" }));
-  state.path = null;
-  highlight();
+  byId("steps").replaceChildren(...(did?.steps.map(stepRow) ?? []));
 }
 
 const EMPTY = {
@@ -299,77 +257,96 @@ const EMPTY = {
   after: "The result of the rule appears here.",
 };
 
+function showTrees(tree, isRun) {
+  const isSame = state.shown === state.content;
+  Object.assign(state, { shown: state.content, root: tree?.node ?? null, places: isSame ? state.places : [] });
+  for (const side of ["before", "after"]) {
+    const label = side === "before" ? "Return" : "Result";
+    const opened = isSame ? state[side]?.opened() : undefined;
+    const isThere = tree && (side === "before" || isRun);
+    state[side] = isThere ? createTree(tree, { sides: [side], label, opened }) : null;
+    byId(side).replaceChildren(state[side]?.element ?? safe(EMPTY[side], "p", { class: "quiet" }));
+  }
+  if (!isSame) offerNothing();
+  state.before?.mark(state.places);
+  highlight();
+}
+
 /** Highlight the places of the path under the cursor. */
-const highlight = latest(RUN_DELAY, async () => {
-  const path = state.name === null ? null : editor.path();
-  if (path === state.path || !state.before) return null;
-  const { places } = path === null ? { places: [] } : await request("POST", "query", { path, content: state.content });
-  return { path, places };
-}, (answer) => {
-  if (!answer || !state.before) return;
-  Object.assign(state, { path: answer.path, places: answer.places.map(keysOf) });
-  if (state.places[0]?.length) state.before.reveal(state.places[0])?.scrollIntoView({ block: "nearest" });
-  state.before.mark(state.places);
+const highlight = latest(MARK_DELAY, async () => {
+  if (!isRule() || !state.before) return [];
+  const fields = { text: editor.text(), line: editor.line(), content: state.content };
+  return (await request("POST", "places", fields)).places.map(keysOf);
+}, (places) => {
+  if (JSON.stringify(places) === JSON.stringify(state.places)) return;
+  state.places = places;
+  state.before?.mark(places);
+  if (places[0]?.length) state.before?.reveal(places[0]);
 }, fail);
 
-/** Offer steps for a value of the return. */
-function offer({ path }) {
-  const steps = state.name === null ? [] : offers(state.root, path);
-  const buttons = steps.map((step) => {
-    const { path: place, action, value } = step;
-    const label = Array.isArray(value) ? action : `${action} ${value}`;
-    return button(label, () => editor.add(step), { title: `${action} ${value} at ${place}` });
-  });
-  const title = pathText(path);
-  byId("offers").replaceChildren(safe(title, "code", { class: "one-line", title }), ...buttons);
+/** Read the keys and indexes of a place, such as `hosts[3].name`. */
+function keysOf(place) {
+  const tokens = place === "@" ? [] : place.match(/"(?:[^"\\]|\\.)*"|\w+|\[\d+\]/g);
+  return tokens.map((one) => (one[0] === "[" ? Number(one.slice(1, -1)) : one[0] === '"' ? JSON.parse(one) : one));
+}
+
+/** Offer steps for the value at these keys, until the text of the rule changes. */
+async function offer(keys) {
+  if (!isRule()) return;
+  offerNothing();
+  const old = editor.text();
+  const { path, steps } = await request("POST", "steps", { text: old, keys, content: state.content });
+  if (editor.text() !== old) return;
+  const buttons = steps.map(({ label, at, text }) =>
+    button(label, () => editor.replace(text), { title: `${label} at ${at}` }));
+  byId("offers").replaceChildren(safe(path, "code", { class: "one-line", title: path }), ...buttons);
+}
+
+function offerNothing() {
+  byId("offers").replaceChildren(make("span", { class: "quiet" }, "Click a value to add a step for it."));
 }
 
 // --- results
 
 function showProblems(problems) {
   editor.show(problems);
-  const lines = problems.map(({ line, severity, message, help }) =>
+  byId("problems").replaceChildren(...problems.map(({ line, severity, message, help }) =>
     make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", safe(message, "span"),
-      ...(help ? [safe(help, "div", { class: "quiet" })] : [])));
-  byId("problems").replaceChildren(...lines);
+      ...(help ? [safe(help, "div", { class: "quiet" })] : []))));
 }
 
-const sizes = (characters) =>
-  `${count(characters.before)} → ${count(characters.after)} characters, ${saved(characters)} saved`;
+function sizes({ before, after }) {
+  return `${count(before)} → ${count(after)} characters, ${saved({ before, after })} saved`;
+}
 
-function stepTable(steps) {
-  const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
-  const rows = steps.map(({ name, line, places, characters: { before, after }, ran, nothing }, index) => {
-    const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
-    const look = { class: `link ${stepClass(index + 1)}`, disabled: line === null };
-    const go = button(name, () => editor.goTo(line), look);
-    const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
-    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(count)));
-  });
-  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"])];
-  return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
+function stepRow({ name, line, places, characters: { before, after }, ran, nothing }, index) {
+  const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
+  const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
+  const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
+  const numbers = [places, before - after, after].map((number) => make("td", { class: "number" }, count(number)));
+  return make("tr", {}, head, ...numbers);
 }
 
 function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
   const listed = (names) => names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "");
+  const entities = `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}`;
   return [
     status === "reduced" ? "" : `Not reduced: ${why}`,
     restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
     over ? `${counted(over, "character")} above max_chars` : "",
-    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "",
-    lost.length ? "" : "No entity is lost",
+    lost.length ? entities : "No entity is lost",
   ].filter(Boolean);
 }
 
-const check = latest(CHECK_DELAY, () => {
-  if (state.name === null || state.sample) return null;
+const check = latest(CHECK_DELAY, async () => {
+  if (!isRule() || state.sample) return null;
   return request("POST", "check", { name: state.name, text: editor.text() });
 }, (answer) => {
   if (answer) showProblems(answer.problems);
   if (answer?.problems.some((problem) => problem.severity === "error")) return;
   const none = state.sample ? "The test runs once the rule and its sample are saved." : "This rule has no tests.";
   const items = answer?.tests.length ? answer.tests.map(testItem) : [safe(none, "li", { class: "quiet" })];
-  byId("tests").replaceChildren(...(state.name === null ? [] : items));
+  byId("tests").replaceChildren(...(isRule() ? items : []));
 }, fail);
 
 function testItem({ name, line, failures }) {
@@ -382,64 +359,54 @@ function testItem({ name, line, failures }) {
 
 // --- start
 
-const nonce = document.querySelector("meta[name=nonce]").content;
-const editor = createEditor(byId("editor"), nonce, {
+const editor = createEditor(byId("editor"), document.querySelector("meta[name=nonce]").content, {
   changed() {
-    if (state.name === null) return;
+    if (!isRule()) return;
     keepDraft();
+    offerNothing();
     showStatus();
     run();
     check();
-    highlight();
   },
-  moved: highlight,
-  save: tried(save),
-  schema: () => state.schema,
-  paths: () => pathsOf(state.root),
+  moved: () => highlight(),
+  schema: () => (state.schema ??= request("GET", "schema")),
+  root: () => state.root,
 });
 
 function listen() {
-  const on = (id, event, run) => byId(id).addEventListener(event, run);
-  on("rules", "change", tried((event) => chooseRule(event.target.value)));
-  on("new", "click", tried(newRule));
-  on("save", "click", tried(save));
-  on("discard", "click", tried(discard));
-  on("returns", "change", tried(({ target }) => chooseReturn(target.value)));
-  on("paste", "click", () => {
-    byId("sample").hidden = false;
-    byId("sample-text").focus();
-  });
-  on("close-sample", "click", () => (byId("sample").hidden = true));
-  on("sample", "submit", tried((event) => {
-    event.preventDefault();
-    useSample(byId("sample-text").value);
-  }));
+  const on = (id, event, action) => byId(id).addEventListener(event, tried(action));
+  on("rules", "change", ({ target }) => chooseRule(target.value));
+  on("new", "click", newRule);
+  on("save", "click", save);
+  on("discard", "click", discard);
+  on("returns", "change", ({ target }) => chooseReturn(target.value));
+  on("paste", "click", async () => byId("sample").showModal());
+  on("sample", "submit", async ({ submitter }) => submitter.value && use(byId("sample-text").value));
   on("before", "choose", ({ detail }) => offer(detail));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", tried(async (event) => {
     const [file] = event.dataTransfer.files;
     if (!file) return;
     event.preventDefault();
+    event.stopPropagation(); // the editor would insert the file
     if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
-    useSample(await file.text());
-  }));
+    use(await file.text());
+  }), true);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     tried(save)();
   });
-  addTooltip();
 }
 
 async function start() {
   listen();
   editor.close();
   await loadRules();
-  state.schema = await request("GET", "schema");
+  const names = namesOfRules();
   const last = localStorage.getItem(`reducer-last:${state.folder}`);
-  const names = [...state.rules.map((rule) => rule.name), ...draftNames()];
   const used = state.tools.find((tool) => tool.rule !== null)?.rule;
-  const first = names.includes(last) ? last : (used ?? names[0]);
+  const first = names.has(last) ? last : (used ?? [...names][0]);
   if (first) await openRule(first);
   else if (state.tools.length) await chooseRule(`show ${state.tools[0].tool}`);
   else shown();
