@@ -90,7 +90,7 @@ class Workbench:
         return answer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must end before other tests start one
 def browser() -> Iterator[Any]:
     """Return Chromium, or skip the test if it is missing."""
     api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
