@@ -174,7 +174,7 @@ def test_restore_continues_after_a_file_that_is_not_a_history(folder: Path, cli:
     Path("none.json").write_text('{"a": 1}')
     result = cli("restore", "none.json", "reduced.json", *ARCHIVE, "-o", "again/")
     assert result.code == 2
-    assert "error: none.json: not a history: found an object with the keys a" in result.err
+    assert "error: none.json: not a history: found an object with the key a" in result.err
     assert Path("again/reduced.json").read_bytes() == LONG
     assert not Path("again/none.json").exists()
 

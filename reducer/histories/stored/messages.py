@@ -196,4 +196,4 @@ def _described(source: Source, raw: Raw) -> str:
         return names.get(mark, "a number")
     keys = list(source.decode(dict[str, Raw], raw))
     shown = shorten(", ".join(keys), _MAX_KEYS_SHOWN, placeholder=" …")
-    return f"an object with the keys {shown}" if keys else "an empty object"
+    return f"an object with the {'key' if len(keys) == 1 else 'keys'} {shown}" if keys else "an empty object"
