@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 from reducer import markers
@@ -35,6 +35,8 @@ from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
 
 Key = str | int
 _NUMBERS = LEAVES - TEXT
+_BATCH = 1000
+"""Texts that are scanned together before they are cut. More would need more memory, and save no time."""
 _SIMPLE = PLAIN - {dict}
 """The types of values that are never media."""
 
@@ -284,11 +286,12 @@ class Place:
 
     def cut_texts(self, head: int, tail: int) -> None:
         """Cut every text at or below this place as `cut` does."""
-        places = [*self.texts(longer_than=head + tail)]
-        texts = (place.value for place in places)
-        self.work.scans.scan_windows(part for text in texts for part in scanned_to_shorten(text, head, tail))
-        for place in places:
-            place.cut(head, tail)
+        places = self.texts(longer_than=head + tail)
+        while batch := list(islice(places, _BATCH)):
+            texts = (place.value for place in batch)
+            self.work.scans.scan_windows(part for text in texts for part in scanned_to_shorten(text, head, tail))
+            for place in batch:
+                place.cut(head, tail)
 
     def cut(self, head: int, tail: int) -> None:
         """Keep at most `head` characters at the start and `tail` at the end of this text, if the result is shorter."""

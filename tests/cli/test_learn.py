@@ -60,7 +60,7 @@ def test_too_little_evidence(folder: Path, cli: Cli) -> None:
     result = cli("learn", "few", "-o", "drafts")
     assert result.code == 1
     reasons = result.out.partition("\nTools without a rule of their own\n")[2]
-    assert "list_hosts, list_tables: too little evidence: " in reasons
+    assert "list_hosts, list_tables: little evidence: " in reasons
     assert "nothing to draft" in result.err
     assert not Path("drafts").exists()
 

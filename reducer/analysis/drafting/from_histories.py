@@ -165,8 +165,8 @@ def _lacking(returns: Sequence[RecordedReturn]) -> str:
     if not large:
         return f"small: no return of {_MIN_CHARS} characters or more"
     if len(large) < MIN_RETURNS or tasks < _MIN_TASKS:
-        return f"too little evidence: fewer than {MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
-    return f"too little evidence: fewer than {MIN_USES} values used later" if uses < MIN_USES else ""
+        return f"little evidence: fewer than {MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
+    return f"little evidence: fewer than {MIN_USES} values used later" if uses < MIN_USES else ""
 
 
 def _tool_draft(candidates: Candidates, candidate: Candidate | None) -> ToolDraft:
