@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -16,19 +14,20 @@ import pytest
 from reducer.cli import main
 from reducer.cli.serve import _folder, _open
 from reducer.files import rule_files
+from tests.cli.conftest import start
 from tests.workbench.conftest import HOSTS, RULE, history
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> None:
     (tmp_path / "session.json").write_text(history(("list_hosts", HOSTS)))
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "list_hosts.yaml").write_text(RULE)
-    command = [sys.executable, "-m", "reducer", "serve", "session.json", "--port", "0", "--no-open"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    with start(
+        *("serve", "session.json", "--port", "0", "--no-open"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None
         printed = process.stdout.readline()
