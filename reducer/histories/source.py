@@ -27,7 +27,8 @@ _MAX_LEVELS = 100
 """Levels of nesting that are searched for messages."""
 _TOKEN = re.compile(
     rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]'
-    rb"|(?<![\w.+-])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++|-?[1-9]\d{200,}+(?:\.\d++)?)(?![\w.+-])",
+    rb"|(?<![\w.+-])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++|-?[1-9]\d{200,}+(?:\.\d++)?)"
+    rb"(?![\w.+-])",
     re.DOTALL,
 )
 """Texts, brackets, and numbers that `msgspec` may refuse."""
