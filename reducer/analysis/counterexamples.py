@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, product
 from random import Random
 from typing import Any
 
-from reducer.engine import attempt
+from reducer.engine import apply_once
 from reducer.errors import Diagnostic
 from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
-from reducer.rules import Rule, Ruleset, Step
+from reducer.rules import Rule, Step
 from reducer.rules.steps import Conflict, conflicts
+from reducer.values import Unreducible
 
 _MAX_CONTENTS = 200
 _MAX_SHRINKING = 400  # attempts to make a counterexample smaller
@@ -55,21 +56,21 @@ def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | 
         return None
     nothing = tuple(frozenset[str]() for _ in rule.preserved)
     bare = replace(rule, max_chars=None, preserved=nothing, bounds=())
-    steps = Ruleset((bare,), lambda _: bare, vocabulary=rule.vocabulary)
     contents = islice(chain(samples, _contents(rule)), _MAX_CONTENTS)
-    found = next(filter(None, (_run_twice(steps, content) for content in contents)), None)
-    return found and _shrink(steps, found)
+    found = next(filter(None, (_run_twice(bare, content) for content in contents)), None)
+    return found and _shrink(bare, found)
 
 
-def _run_twice(steps: Ruleset, content: Any) -> Counterexample | None:
-    (rule,) = steps.rules
-    first = attempt(steps, rule.name, content)
-    if first.unstable is None:
+def _run_twice(rule: Rule, content: Any) -> Counterexample | None:
+    try:
+        first = apply_once(rule, content)
+        second = apply_once(rule, first.content)
+    except (Unreducible, RecursionError):
         return None
-    # The outcome holds a fallback, so the results of both passes come from the plans.
-    once = first.left_after(len(rule.steps), seen=False)
-    twice = attempt(steps, rule.name, once).left_after(len(rule.steps), seen=False)
-    return Counterexample(content, once, twice, first.unstable.step or rule.steps[-1])
+    if second.content == first.content:
+        return None
+    changed = [run.step for run in second.steps if run.changed and run.step is not None]
+    return Counterexample(content, first.content, second.content, changed[-1] if changed else rule.steps[-1])
 
 
 def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
@@ -114,14 +115,17 @@ def _contents(rule: Rule) -> Iterator[Any]:
         amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
     literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
     amounts |= {each for each in literals if type(each) is int and each > 0}
-    # For each amount, two texts that `truncate` shortens and that differ only at the end.
-    texts = ["word " * (amount // 5 + 10) + end for amount in amounts if amount <= _MAX_CHARS for end in "ab"]
-    scalars = [*_SCALARS, *literals, *texts]
+    # For each amount, texts that `truncate` shortens: two that differ only at the end, and one that loses each literal.
+    ends = ["a", "b", *(each for each in literals if type(each) is str)]
+    heads = ["word " * (amount // 5 + 10) for amount in amounts if amount <= _MAX_CHARS]
+    texts = [head + end for head, end in product(heads, ends)]
+    aimed = [*literals, *texts]
     sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
     chosen = Random(0)
     while True:
         # With few distinct values, some items are equal and some keys have a counterpart.
-        yield _value(tree, chosen, sizes, chosen.choices(scalars, k=4))
+        scalars = [*chosen.choices(_SCALARS, k=2), *chosen.choices(aimed, k=2)]
+        yield _value(tree, chosen, sizes, scalars)
 
 
 def _add_step(tree: _Tree, step: Step) -> None:
@@ -198,14 +202,14 @@ def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[
 # --- smaller counterexamples
 
 
-def _shrink(steps: Ruleset, found: Counterexample) -> Counterexample:
+def _shrink(rule: Rule, found: Counterexample) -> Counterexample:
     """Remove items and keys from a counterexample for as long as it remains one."""
     smaller = _smaller(found.content)
     for _ in range(_MAX_SHRINKING):
         candidate = next(smaller, None)
         if candidate is None:
             break
-        if new := _run_twice(steps, candidate):
+        if new := _run_twice(rule, candidate):
             found, smaller = new, _smaller(candidate)
     return found
 

@@ -1,13 +1,14 @@
 """The engine reduces one tool return with the rule for its tool.
 
 `reduce_content` takes a tool name and the content of a return, and returns the reduced content, or the same object if
-nothing changes. `attempt` also reports what each step did.
+nothing changes. `attempt` also reports what each step did; `apply_once` makes one pass only.
 """
 
 from __future__ import annotations
 
 from reducer.engine.edits import Edit
+from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.protected import Protected
-from reducer.engine.run import OnFault, Outcome, StepRun, attempt, prepare, reduce_content
+from reducer.engine.run import OnFault, apply_once, attempt, prepare, reduce_content
 
-__all__ = ["Edit", "OnFault", "Outcome", "Protected", "StepRun", "attempt", "prepare", "reduce_content"]
+__all__ = ["Edit", "OnFault", "Outcome", "Protected", "StepRun", "apply_once", "attempt", "prepare", "reduce_content"]

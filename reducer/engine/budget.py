@@ -58,7 +58,7 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
                     place.keep_items(step.op.best(items, most))
     _limit(work.root(), longest, most)
     for step in ran:
-        if any(step.op.reads()):
+        if step.op.runs_again or any(step.op.reads()):
             work.apply(step)
 
 

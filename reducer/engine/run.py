@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
-from reducer.engine.edits import Edit, edits
+from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.place import Place, Work
 from reducer.engine.plan import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.engine.protected import Protected, References, Scans
-from reducer.engine.restore import Restored, restore
+from reducer.engine.restore import restore
+from reducer.engine.stability import stabilized
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
@@ -35,55 +35,6 @@ _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
 OnFault = Callable[[str, str], None]
 """Receives the name of a tool and the reason why its return could not be reduced."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepRun:
-    """The effect of one step in a pass."""
-
-    step: Step | None
-    """None for `max_chars`, whose number follows that of the last step."""
-    number: int
-    ran: bool
-    places: int
-    """The number of places at which it ran."""
-    changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a rule for one return."""
-
-    rule: Rule | None
-    content: Any
-    """The reduced content, or the original object if nothing changed."""
-    gated: bool = False
-    """The gate of the rule (`when`) did not hold, so no step ran."""
-    fault: str = ""
-    """The reason why the rule could not be applied, or not completely."""
-    is_proven: bool = False
-    """A second pass cannot change the content."""
-    unstable: StepRun | None = None
-    """The step that would change the result again."""
-    steps: tuple[StepRun, ...] = ()
-    restored: Restored = field(default_factory=Restored, repr=False, compare=False)
-    top: Opened | None = field(default=None, repr=False, compare=False)
-    """The opened return with its plan."""
-
-    def left_after(self, step: int, seen: bool = True) -> Any:
-        """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
-        if self.top is None:
-            return self.content
-        value = build(self.top.value, self.top.inside.get(0), step, seen)
-        return value if seen else self.top.write(value)
-
-    def removals(self) -> Iterator[Edit]:
-        """Yield what each step removed, in document order."""
-        return (edit for edit in edits(None, self.top) if not edit.is_restored)
-
-    def restorations(self) -> Iterator[Edit]:
-        """Yield what was restored of the removals, in document order."""
-        return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
 def reduce_content(
@@ -123,6 +74,14 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
     return replace(outcome, content=result, fault=outcome.fault or f"{fault}, so an item stays unchanged")
 
 
+def apply_once(rule: Rule, content: Any) -> Outcome:
+    """Apply a rule to a content in one pass, whatever a second pass would change. Raises `Unreducible`."""
+    top = open_return(content, rule.text_paths)
+    if top is None:
+        return Outcome(rule, content)
+    return _one_pass(content, Work(top, rule, Scans(rule), References(None, content, is_text=False)))
+
+
 def prepare(ruleset: Ruleset) -> None:
     """Build the scanners of all rules in advance, so that the first return does not wait for them."""
     for rule in ruleset.rules:
@@ -154,78 +113,7 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
         return _one_pass(value, Work(opened, rule, scans, references, reads))
 
     first = _one_pass(content, Work(top, rule, scans, references))
-    return _stabilized(rule, content, first, one_pass)
-
-
-# --- law 5: idempotence
-
-_Pass = Callable[[Any], Outcome]
-"""Makes one pass over a content."""
-_PassOf = Callable[[Rule, frozenset[str], Any], Outcome]
-"""Makes one pass of a rule over a content, in which thin items keep the given keys."""
-
-
-def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> Outcome:
-    """Return the first result that a second pass does not change: of the rule, of an alternative, or no change.
-
-    A result is accepted only if this procedure returns it unchanged.
-    """
-    if first.content is content or first.is_proven:
-        return first
-    passes: list[_Pass] = [partial(one_pass, rule, frozenset())]
-    unstable = _changed_again(first.content, passes[0])
-    if unstable is None:
-        return first
-    name = unstable.step.name if unstable.step else "max_chars"
-    fault = f"a second pass would change the result: `{name}` is to blame"
-    for other, reads, effect in _alternatives(rule):
-        passes.append(partial(one_pass, other, reads))
-        if other.steps and not (first.restored.preserved or first.restored.referenced):
-            continue  # without anything to restore, the result is the same
-        outcome = passes[-1](content)
-        if (effect and outcome.content is content) or not _is_fixed(outcome.content, passes):
-            continue
-        return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable) if effect else outcome
-    return replace(first, content=content, fault=fault, unstable=unstable)
-
-
-def _alternatives(rule: Rule) -> Iterator[tuple[Rule, frozenset[str], str]]:
-    """Yield other ways to apply a rule: the rule, the keys that thin items keep, and what of the rule is not applied.
-
-    Steps can select otherwise among restored items. They do not if thin items keep what the steps read, unless a step
-    removes entities that an earlier one preserves. The fallback is `max_chars` alone.
-    """
-    chains = [chain for step in rule.steps for _, chain in step.op.reads()]
-    chains += [chain for step in rule.steps for _, condition in step.path.filters for chain in condition.reads]
-    chains += [chain[-1:] for step in rule.steps for chain in step.op.reads_return()]
-    reads = frozenset(chain[0] if chain else "*" for chain in chains)
-    yield rule, reads, ""
-    by_all = frozenset.intersection(*rule.preserved[1 : None if rule.max_chars else -1])
-    alike = replace(rule, preserved=(rule.preserved[0], *(by_all for _ in rule.preserved[1:])))
-    yield alike, reads, "only entities that all steps preserve were restored"
-    if rule.max_chars is not None:
-        limits = replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))
-        yield limits, frozenset(), "only `max_chars` was applied"
-
-
-def _changed_again(result: Any, one_pass: _Pass) -> StepRun | None:
-    """Return the step of a second pass that changes a result, or None if nothing changes."""
-    again = one_pass(result)
-    if again.content == result:
-        return None
-    return next((run for run in reversed(again.steps) if run.changed), again.steps[-1])
-
-
-def _is_fixed(result: Any, passes: Sequence[_Pass]) -> bool:
-    """Return whether the procedure that tries these passes in order returns a result unchanged."""
-    *earlier, last = passes
-    for number, one_pass in enumerate(earlier, 1):
-        other = one_pass(result).content
-        if other == result:
-            return True
-        if _is_fixed(other, passes[:number]):
-            return False
-    return bool(last(result).content == result)
+    return stabilized(rule, content, first, one_pass)
 
 
 # --- one pass
@@ -240,12 +128,16 @@ def _one_pass(content: Any, work: Work) -> Outcome:
     if rule.when is not None and not _holds(rule.when, arrived, top):
         return Outcome(rule, content, gated=True)
     steps = [_apply(step, work, arrived) for step in rule.steps]
+    ran = [each.step for each in steps if each.ran and each.step is not None]
+    for step in ran:
+        if step.op.runs_again:
+            work.apply(step)
     if rule.max_chars is None:
         restored = restore(work)
     else:
-        work.step = len(rule.steps) + 1
+        work.step = len(rule.preserved) - 1
         before = work.edits
-        restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
+        restored = fit(work, ran)
         steps.append(StepRun(None, work.step, True, places=1, changed=work.edits > before))
     is_proven = rule.statically_idempotent and not work.in_maps and not restored.referenced
     return Outcome(

@@ -17,6 +17,7 @@ class Compact(Op):
 
     accepts = frozenset({list, dict})
     writes_compactly = True
+    runs_again = True
     examples = (
         Example(
             "keys without a value",

@@ -66,6 +66,8 @@ class Op(StepKeys):
     """It removes content that the author does not name, so key identifiers in it are preserved by default."""
     writes_compactly: ClassVar[bool] = False
     """It rewrites a return that is JSON text even if no value changes."""
+    runs_again: ClassVar[bool] = False
+    """It runs once more after the last step, because a later step can leave something that it removes."""
     opens_texts: ClassVar[bool] = False
     """It parses every JSON text below its place before the first step."""
 

@@ -182,7 +182,7 @@ def test_faults_and_fallbacks(rule: dict[str, Any], content: Any, where: str, st
     assert help in need.about
     size = 2 * report.returns[1].before
     assert need.message == f"`t` c2 of h.json and 1 more, {size:,} characters: {need.about}"
-    assert (report.returns[1].after < report.returns[1].before) == ("only `max_chars` was applied" in need.about)
+    assert (report.returns[1].after < report.returns[1].before) == ("only step 1 was applied" in need.about)
 
 
 def test_returns_above_max_chars() -> None:

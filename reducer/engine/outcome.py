@@ -1,0 +1,61 @@
+"""The result of a rule for one return, and what each step did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from reducer.engine.edits import Edit, edits
+from reducer.engine.plan import Opened, build
+from reducer.engine.restore import Restored
+from reducer.rules import Rule, Step
+
+
+@dataclass(frozen=True, slots=True)
+class StepRun:
+    """The effect of one step in a pass."""
+
+    step: Step | None
+    """None for `max_chars`, whose number follows that of the last step."""
+    number: int
+    ran: bool
+    places: int
+    """The number of places at which it ran."""
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of a rule for one return."""
+
+    rule: Rule | None
+    content: Any
+    """The reduced content, or the original object if nothing changed."""
+    gated: bool = False
+    """The gate of the rule (`when`) did not hold, so no step ran."""
+    fault: str = ""
+    """The reason why the rule could not be applied, or not completely."""
+    is_proven: bool = False
+    """A second pass cannot change the content."""
+    unstable: StepRun | None = None
+    """The step that would change the result again."""
+    steps: tuple[StepRun, ...] = ()
+    restored: Restored = field(default_factory=Restored, repr=False, compare=False)
+    top: Opened | None = field(default=None, repr=False, compare=False)
+    """The opened return with its plan."""
+
+    def left_after(self, step: int, seen: bool = True) -> Any:
+        """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
+        if self.top is None:
+            return self.content
+        value = build(self.top.value, self.top.inside.get(0), step, seen)
+        return value if seen else self.top.write(value)
+
+    def removals(self) -> Iterator[Edit]:
+        """Yield what each step removed, in document order."""
+        return (edit for edit in edits(None, self.top) if not edit.is_restored)
+
+    def restorations(self) -> Iterator[Edit]:
+        """Yield what was restored of the removals, in document order."""
+        return (edit for edit in edits(None, self.top) if edit.is_restored)
