@@ -34,7 +34,6 @@ VERBS: Mapping[str, str] = {
     "validate": "check the structure of stored histories, or compare them with their originals",
     "compare": "compare rule sets and simple baselines on histories",
     "entities": "find indicators and threat names in text and JSON",
-    "learn": "draft rules from recorded histories",
     "restore": "restore original tool returns from an archive",
     "archive": "show what an archive contains, or delete old originals",
 }

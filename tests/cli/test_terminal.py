@@ -16,7 +16,6 @@ import pytest
 
 from reducer import cli as package
 from reducer.cli import VERBS
-from tests.analysis.drafting import recordings
 from tests.cli.conftest import ENVIRONMENT, ROOT, RULE, Cli, history, process, start
 
 pty = pytest.importorskip("pty")
@@ -70,9 +69,7 @@ def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns:
     commands = {
         tool: ("h.json", *rules),
         "truncate:2000": ("compare", "h.json", *rules),
-        "list_hosts": ("learn", "histories"),
     }
-    recordings.write(folder / "histories")
     for name, command in commands.items():
         lines = on_terminal(*command, NO_COLOR="1", COLUMNS=str(columns)).splitlines()
         (row,) = (line for line in lines if line.startswith(f" {name} "))
