@@ -19,7 +19,7 @@ from reducer.entities.custom import (
 )
 from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
 from reducer.entities.vocabulary import Vocabulary, ignore_key
-from reducer.errors import Location, nearest
+from reducer.errors import Location, did_you_mean, nearest
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys
@@ -119,7 +119,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
     elif name not in ALL_TYPES and not {"pattern", "words", "words_file"} & set(given):
         near = next(iter(types_for(name, ALL_TYPES)), "") or nearest(name, ALL_TYPES)
-        help = f"did you mean `{near}`?" if near and keys.ignore else ""
+        help = did_you_mean(near) if keys.ignore else ""
         report.add(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", help)
     elif keys.case_sensitive is not None and not {"words", "words_file"} & set(given):
         message, help = "`case_sensitive` applies to words only", "start the pattern with `(?i)` to ignore case"
