@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
+from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
@@ -87,11 +88,13 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 outcome,
                 alone=alone,
                 detailed=options.detailed,
-                with_tree=options.with_trees,
                 size=content.end - content.start,
-                untouched=found.untouched,
-                place=ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth),
             )
+            place = ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth)
+            shown = tree(found.content, outcome) if options.with_trees else None
+            entry = replace(entry, place=place, tree=shown)
+            if found.untouched:
+                entry = replace(entry, status="untouched", why=found.untouched)
             tally.merge(tally_of(entry))
             if options.detailed:
                 reports.append(entry)

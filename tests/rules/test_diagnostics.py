@@ -14,7 +14,7 @@ import pytest
 
 import reducer
 from reducer.cli.check import check_with_samples
-from reducer.rules import check_rules, compile_rules
+from reducer.rules import compile_rules
 from reducer.rules.diagnostics import Report, Span, catalogue
 from tests.rules.examples import example_files, split_files
 
@@ -78,9 +78,3 @@ def test_the_first_error_at_a_position_hides_the_others_there_but_a_warning_hide
 
 def test_every_case_is_read() -> None:
     assert len(CASES) == TEXT.count("\n>>>\n") > 100
-
-
-def test_a_folder_without_rule_files(tmp_path: Path) -> None:
-    ruleset, problems = check_rules(tmp_path)
-    assert ruleset is None
-    assert [(problem.code, problem.message) for problem in problems] == [("E006", "no rule files found")]
