@@ -139,14 +139,19 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     if type(values[0]) is list:
         return ("each",), step
     keys = _keys(values)
-    below = {key: [value[key] for value in values if type(value) is dict and key in value] for key in keys[:_MAX_KEYS]}
-    holders = [key for key, found in below.items() if step[1] in _keys([*found, *_items(found)])]
+    holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
     if holders:
         return ("field", holders[0]), step
     similar = nearest(step[1], keys)
     return (("field", similar),) if similar else None
+
+
+def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
+    """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
+    found = [value[key] for value in values if type(value) is dict and key in value]
+    return name in _keys([*found, *_items(found)])
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:

@@ -134,13 +134,17 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
 
 
 def _add_findings_of_steps(report: Report, tree: Tree, rule: Rule, runs: Sequence[_Run]) -> None:
-    # If only `max_chars` was applied, no step ran.
-    stepped = [run for run in runs if any(one.step is not None for one in run.did.steps)]
+    stepped = [run for run in runs if _has_run_steps(run)]
     for step in rule.steps if stepped else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for finding in _of_step(rule, step, stepped):
                 _add(report, finding, node, locate(node, (step.op.verb(),), key=True))
+
+
+def _has_run_steps(run: _Run) -> bool:
+    """Return whether steps were applied, and not `max_chars` alone."""
+    return any(report.step is not None for report in run.did.steps)
 
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
@@ -191,8 +195,12 @@ def _only_empty(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield a finding if all items are empty after a step, and not all were before it."""
     before = _items(_values(runs, step.path.shape, step.number - 1))
     after = _items(_values(runs, step.path.shape, step.number))
-    if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
+    if after and _are_empty(after) and not _are_empty(before):
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
+
+
+def _are_empty(items: Iterable[Any]) -> bool:
+    return all(item in _EMPTY for item in items)
 
 
 def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:

@@ -144,6 +144,7 @@ def _assembled(
         budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
     extracted = [vocabulary.expand(getattr(step.op, "extract", ())) for step in steps]
+    marks = [getattr(step.op, "mark", None) for step in steps]
     bounds: list[tuple[frozenset[str], int]] = []
     for preserve in (checked.preserve, *(step.op.preserve for step in steps)):
         if isinstance(preserve, dict):
@@ -157,7 +158,7 @@ def _assembled(
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
-        marks=(None, *(getattr(step.op, "mark", None) for step in steps), None),
+        marks=(None, *marks, None),
         bounds=tuple(bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,

@@ -112,11 +112,10 @@ def _after(earlier: Step, step: Step) -> Problem | None:
     before, after = _along(earlier.path.shape), _along(step.path.shape)
     if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
         return None
-    name, below = (
-        f"step {earlier.number} (`{earlier.op.verb()}`)",
-        tuple(str(name) for name in after[len(before) :] if name != _ITEM),
-    )
-    if below and earlier.op.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
+    name = f"step {earlier.number} (`{earlier.op.verb()}`)"
+    below = tuple(str(key) for key in after[len(before) :] if key != _ITEM)
+    is_partial = any(token[0] in _PARTIAL for token in earlier.path.shape)
+    if below and earlier.op.when is None and not is_partial:
         message = f"{name} already removes `{step.path.text}`"
         if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
