@@ -83,7 +83,7 @@ def test_long_entities_are_cut_on_a_narrow_terminal(folder: Path, columns: int, 
     hashes = [f"{'abcd' * 13}{number:012}" for number in range(9)]
     (folder / "h.json").write_bytes(history(("lookup", {"records": [{"name": each} for each in hashes]})))
     text = on_terminal("h.json", "--rules", "lookup.yaml", NO_COLOR="1", COLUMNS=str(columns))
-    cut = [f"{each[:shown]}{'…' * (shown < 64)}" for each in hashes[5:8]]
+    cut = [each if shown == len(each) else f"{each[: shown - 1]}…" for each in hashes[5:8]]
     assert f"lost, by lookup.yaml:4 limit records: {', '.join(cut)} and 1 more" in " ".join(text.split())
 
 
