@@ -146,9 +146,11 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
         steps_on = frozenset(way for way in ways if way and type(way[0]) is str)
         named = frozenset(way[1:] for way in ways if way[:1] == (_ITEM,))
         others = frozenset(way[1:] for way in steps_on if way[0] == "*")
-        keys = {way[0] for way in steps_on}
-        below = {key: joined(others | {way[1:] for way in steps_on if way[0] == key}) for key in keys}
-        names = {str(name): way for name, way in below.items() if way is not None and name != "*"}
+        names: dict[str, TextPaths] = {}
+        for key in {str(way[0]) for way in steps_on}:
+            below = joined(others | {way[1:] for way in steps_on if way[0] == key})
+            if below is not None and key != "*":
+                names[key] = below
         # `[*]` selects items; keys and conditions pass through lists.
         items = joined(steps_on | named, inside=True) if named or not inside else None
         here = any(way[:1] != (_ALL,) for way in ways if way)
