@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from reducer.analysis.look import LookOptions, look
 from reducer.api import Reducer
-from reducer.errors import HistoryError
+from reducer.errors import HistoryError, did_you_mean, nearest
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.rules.parser import parse, plain
 
@@ -233,10 +232,11 @@ def column_index(schema: Any, column: str) -> int:
     """Return the index of a column of text or binary. Raises `ValueError` with the names of the columns."""
     indices = schema.get_all_field_indices(column)
     if len(indices) != 1:
-        nearest = get_close_matches(column, schema.names, 1)
-        hint = f"; did you mean `{nearest[0]}`?" if nearest and not indices else ""
-        count = f"{len(indices)} columns are" if indices else "no column is"
-        raise ValueError(f"{count} called `{column}`; {columns(schema)}{hint}")
+        if indices:
+            raise ValueError(f"{len(indices)} columns are called `{column}`; {columns(schema)}")
+        question = did_you_mean(nearest(column, schema.names))
+        hint = f"; {question}" if question else ""
+        raise ValueError(f"no column is called `{column}`; {columns(schema)}{hint}")
     kind = stored = schema.field(indices[0]).type
     if isinstance(kind, pa.BaseExtensionType):
         stored = kind.storage_type

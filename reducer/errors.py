@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
+
+_SIMILAR, _MISSPELT = 0.7, 0.8
+"""The similarity of a name that was probably meant, and of one that was certainly meant."""
+_MAX_NAME = 200
+"""The number of characters in which names are compared; this takes quadratic time."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -73,17 +79,44 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def shortened(text: str) -> str:
-    """Shorten a text for a message to at most 60 characters of its first line."""
-    head = text.split("\n", 1)[0]
-    return head if len(head) <= 60 and head == text else head[:59] + "…"
+def shortened(text: str, width: int = 60) -> str:
+    """Shorten a text for the screen to at most `width` characters of its first line; `…` stands for the rest."""
+    head = text[: width + 1].split("\n", 1)[0]
+    return head if len(head) <= width and head == text else head[: width - 1] + "…"
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the word in `known` that was probably meant, or an empty text: first one with exchanged letters."""
-    plain, names = word[:60].strip().lower().replace("-", "_").replace(" ", "_"), list(known)
-    exchanged = (name for name in names if sorted(name) == sorted(plain))
-    return next(exchanged, next(iter(get_close_matches(plain, names, 1, cutoff)), ""))
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the name in `known` that was probably meant, or an empty text.
+
+    Upper and lower case are equal, and so are `-`, `_` and blanks. A name with the same letters comes first.
+    """
+    names: dict[str, str] = {}
+    for name in known:
+        names.setdefault(_folded(name), name)
+    meant = _folded(word)
+    if meant in names:
+        return names[meant]
+    exchanged = [name for name in names if sorted(name) == sorted(meant)]
+    similar = exchanged or get_close_matches(meant, names, 1, _SIMILAR)
+    return names[similar[0]] if similar else ""
+
+
+def did_you_mean(name: str) -> str:
+    """Ask whether a name was meant: the result of `nearest`, which may be empty."""
+    return f"did you mean `{name}`?" if name else ""
+
+
+def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
+    """Return whether `word` is a misspelling of `name` and of no other word in `known`.
+
+    The first letter and the digits must be equal: `md4` and `crop` are not misspellings of `md5` and `drop`.
+    """
+    alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
+    return alike and get_close_matches(word, {*known, name}, 2, _MISSPELT) == [name]
+
+
+def _folded(name: str) -> str:
+    return name[:_MAX_NAME].strip().casefold().replace("-", "_").replace(" ", "_")
 
 
 class RuleError(ValueError):

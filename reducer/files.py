@@ -5,7 +5,7 @@ from __future__ import annotations
 from errno import EFBIG, EINVAL, ENOENT
 from pathlib import Path
 
-from reducer.errors import nearest
+from reducer.errors import did_you_mean, nearest
 
 MAX_RULE_BYTES = 1_000_000
 """The maximum size of a rule file."""
@@ -62,7 +62,7 @@ def _builtin_folder(source: str) -> Path | None:
     if name in packs:
         return packs[name]
     near = nearest(name, packs)
-    help = f"did you mean `{_BUILTIN}:{near}`?" if near else f"the packs are {', '.join(packs)}"
+    help = did_you_mean(near and f"{_BUILTIN}:{near}") or f"the packs are {', '.join(packs)}"
     raise FileNotFoundError(ENOENT, f"no such pack; {help}", source)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,7 @@ from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Response, Returned, references, searched, searcher
+from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
@@ -103,6 +103,15 @@ class Score(NamedTuple):
     cost: Cost = Cost()
 
 
+class _Recorded(NamedTuple):
+    """A history: its events, its returns with their tools (None if rules never change one), and what they contain."""
+
+    events: Sequence[Event]
+    returns: Sequence[tuple[str | None, Any]]
+    entities: Sequence[Set[tuple[str, str]]]
+    novel: Sequence[Reference]
+
+
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     """Score each contender on a stored history. Returns that rules never change stay unchanged.
 
@@ -112,26 +121,40 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     placed = events(data)
     happened = [place.event for place in placed]
     answers = [(tools.get(place.key), place.event.content) for place in placed if isinstance(place.event, Returned)]
-    original_entities = [_entities(content) for _, content in answers]
     novel = [reference for reference in references(happened) if reference.novel]
+    recorded = _Recorded(happened, answers, [_entities(content) for _, content in answers], novel)
     search = searcher({reference.value for reference in novel})
+    return [_score(recorded, search, one) for one in contenders]
 
-    def score(one: Contender) -> Score:
-        pairs = [(old, old if tool is None else one.shorten(tool, old)) for tool, old in answers]
-        contents = [new if new is old or size(new) <= size(old) else old for old, new in pairs]
-        values = [search(searched(content)) for content in contents]
-        cleared = _cleared(happened, one.keep_last)
-        characters = kept = 0
-        for (_, old), new, known, start in zip(answers, contents, original_entities, cleared, strict=True):
-            if start < inf:
-                characters += len(CLEARED)
-            else:
-                characters += size(new)
-                kept += len(known if new is old else known & _entities(new))
-        is_kept = (any(each.event < cleared[at] and each.value in values[at] for at in each.sources) for each in novel)
-        return Score(characters, sum(is_kept), kept, cost(happened, contents, cleared))
 
-    return list(map(score, contenders))
+def _score(recorded: _Recorded, search: Callable[[str], Set[str]], contender: Contender) -> Score:
+    """Score a contender; `search` finds the values of the novel references in texts."""
+    contents = [_shorter(contender, tool, content) for tool, content in recorded.returns]
+    cleared = _cleared(recorded.events, contender.keep_last)
+    characters = kept = 0
+    for (_, old), new, known, start in zip(recorded.returns, contents, recorded.entities, cleared, strict=True):
+        if start < inf:
+            characters += len(CLEARED)
+        else:
+            characters += size(new)
+            kept += len(known if new is old else known & _entities(new))
+    values = [search(searched(content)) for content in contents]
+    shown = sum(_is_kept(reference, values, cleared) for reference in recorded.novel)
+    return Score(characters, shown, kept, cost(recorded.events, contents, cleared))
+
+
+def _shorter(contender: Contender, tool: str | None, content: Any) -> Any:
+    """Return the content of a return as a contender shortens it, or unchanged if it would not be shorter."""
+    if tool is None:
+        return content
+    new = contender.shorten(tool, content)
+    return new if new is content or size(new) <= size(content) else content
+
+
+def _is_kept(reference: Reference, values: Sequence[Set[str]], cleared: Sequence[float]) -> bool:
+    """Return whether a return that is not cleared when the agent uses a value still contains it."""
+    sources = [at for at in reference.sources if reference.event < cleared[at]]
+    return any(reference.value in values[at] for at in sources)
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:

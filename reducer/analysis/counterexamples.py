@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from reducer.engine import apply_once
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, shortened
 from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
@@ -80,8 +80,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
     results = ""
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
-        text = json.dumps(value, ensure_ascii=False)
-        results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
+        results += f"\n  {title:<8}{shortened(json.dumps(value, ensure_ascii=False), _MAX_SHOWN)}"
     message = f"`{step.name}` changes the result again in a second pass"
     width = max(1, len(line) - step.location.column + 1)
     return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)

@@ -25,6 +25,7 @@ Pattern = tuple[Token, ...]
 
 _MANY_KEYS = 8  # an object with more changed keys counts as a map: paths contain `*` instead of its keys
 _MAX_NAMES = 6  # if more keys of similar objects are removed, they share one entry
+_MAX_RANGES = 4
 _SAMPLE = 64
 _KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
 
@@ -160,35 +161,32 @@ def explain(ruleset: Ruleset, tool: str, content: Any, with_tree: bool = False) 
 def explained(tool: str, content: Any, outcome: Outcome, with_tree: bool = False) -> Explanation:
     """Return everything that a rule did to a content in plain JSON types, with the entities that it removed."""
     recall, lost = lost_entities(tool, content, outcome)
-    explanation = explain_outcome(tool, content, outcome, detailed=True, with_tree=with_tree)
-    return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost))
+    explanation = explain_outcome(tool, content, outcome, detailed=True)
+    shown = tree(content, outcome) if with_tree else None
+    return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost), tree=shown)
 
 
 def explain_outcome(
-    tool: str,
-    content: Any,
-    outcome: Outcome,
-    *,
-    detailed: bool,
-    with_tree: bool = False,
-    alone: Outcome | None = None,
-    size: int = 0,
-    untouched: str = "",
-    place: ReturnPlace | None = None,
+    tool: str, content: Any, outcome: Outcome, *, detailed: bool, alone: Outcome | None = None, size: int = 0
 ) -> Explanation:
     """Return what a rule did to a content in plain JSON types.
 
-    If `detailed`, the steps list what they removed. `with_tree` adds the annotated tree. `alone` is the outcome without
-    the protection of referenced values, `size` the size of a content whose characters cannot be counted, and
-    `untouched` the reason why rules never apply.
+    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced
+    values, and `size` the size of a content whose characters cannot be counted.
     """
     rule, alone = outcome.rule, alone or outcome
     before = characters(content, size)
     after = before if outcome.content is content else characters(outcome.content, before)
     after_alone = after if alone is outcome else characters(alone.content, before)
-    status, why = _status(content, outcome, alone, untouched)
+    status, why = _status(content, outcome, alone)
     steps = step_reports(alone, before, detailed) if alone.steps else ()
-    removed = steps[0].before - steps[-1].after if steps else 0
+    rewritten = restored = over = 0
+    if steps and status == "reduced" and type(content) is str:
+        rewritten = before - steps[0].before
+    if steps and steps[0].before > steps[-1].after and not alone.fault:
+        restored = max(0, after_alone - steps[-1].after)
+    if rule is not None and rule.max_chars is not None and not outcome.gated:
+        over = max(0, after - rule.max_chars)
     return Explanation(
         tool=tool,
         rule=rule,
@@ -196,21 +194,17 @@ def explain_outcome(
         why=why,
         before=before,
         after=after,
-        rewritten=before - steps[0].before if steps and status == "reduced" and type(content) is str else 0,
+        rewritten=rewritten,
         steps=steps,
-        restored=max(0, after_alone - steps[-1].after) if removed > 0 and not alone.fault else 0,
+        restored=restored,
         referenced=max(0, after - after_alone),
         restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
-        over=max(0, after - rule.max_chars) if rule and rule.max_chars is not None and not outcome.gated else 0,
-        place=place,
+        over=over,
         unstable=outcome.unstable,
-        tree=tree(content, outcome) if with_tree else None,
     )
 
 
-def _status(content: Any, outcome: Outcome, alone: Outcome, untouched: str) -> tuple[Status, str]:
-    if untouched:
-        return "untouched", untouched
+def _status(content: Any, outcome: Outcome, alone: Outcome) -> tuple[Status, str]:
     if outcome.rule is None:
         return "no rule", "no rule applies to this tool"
     if outcome.fault:
@@ -306,35 +300,43 @@ def _maps(edits: Iterable[Edit]) -> Set[Pattern]:
 
 
 def _pattern(edit: Edit, maps: Set[Pattern]) -> Pattern:
+    """Return the path of an edit with -1 for all indices, and with None for the keys of maps."""
     last = len(edit.path) - (edit.kind == "key")
-    return tuple(
-        -1 if type(token) is int else None if depth < last and edit.path[:depth] in maps else token
-        for depth, token in enumerate(edit.path)
-    )
+    pattern: list[Token] = []
+    for depth, token in enumerate(edit.path):
+        if type(token) is int:
+            pattern.append(-1)
+        elif depth < last and edit.path[:depth] in maps:
+            pattern.append(None)
+        else:
+            pattern.append(token)
+    return tuple(pattern)
 
 
 def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, ...] = ()) -> Change:
-    first, items = edits[0], sum(len(edit.indices) for edit in edits)
+    first = edits[0]
+    items = total = before = after = 0
+    for edit in edits:
+        items += len(edit.indices)
+        total += edit.total
+        before += edit.before
+        after += edit.after
     is_one = len(edits) == (len(names) or 1)
-    path = path_text((first.path[:-1] if names else first.path) if is_one else pattern)
+    if is_one:
+        pattern = first.path[:-1] if names else first.path
+    path = path_text(pattern)
     if items:
         path = path.removeprefix("@") + (f"[{_ranges(first.indices)}]" if is_one else "[*]")
-    return Change(
-        kind=kind,
-        path=path,
-        places=len(edits),
-        items=items,
-        total=sum(edit.total for edit in edits),
-        before=sum(edit.before for edit in edits),
-        after=sum(edit.after for edit in edits),
-        names=names,
-        sample="" if names else excerpt(first.value[0] if items else first.value, _SAMPLE),
-    )
+    sample = "" if names else excerpt(first.value[0] if items else first.value, _SAMPLE)
+    return Change(kind, path, len(edits), items, total, before=before, after=after, names=names, sample=sample)
 
 
 def _ranges(indices: Sequence[int]) -> str:
     """Return indices such as `3, 20..57`, with `…` after four ranges."""
-    groups = groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])
-    runs = [[index for _, index in group] for _, group in groups]
-    texts = [f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:4]]
-    return ", ".join([*texts, "…"] if len(runs) > 4 else texts)
+    texts: list[str] = []
+    for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0]):
+        run = [index for _, index in group]
+        if len(texts) == _MAX_RANGES:
+            return ", ".join([*texts, "…"])
+        texts.append(f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}")
+    return ", ".join(texts)

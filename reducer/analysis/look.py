@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
+from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
@@ -80,18 +81,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 outcome = alone = attempt(ruleset, found.tool, found.content, protected)
             if outcome.restored.referenced:
                 alone = attempt(ruleset, found.tool, found.content)
-            content = found.copies[0]
-            entry = explain_outcome(
-                found.tool,
-                found.content,
-                outcome,
-                alone=alone,
-                detailed=options.detailed,
-                with_tree=options.with_trees,
-                size=content.end - content.start,
-                untouched=found.untouched,
-                place=ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth),
-            )
+            entry = _explained(history, found, outcome, alone, options)
             tally.merge(tally_of(entry))
             if options.detailed:
                 reports.append(entry)
@@ -105,6 +95,19 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     if options.measured:
         tally.measures = measure(history, data, reduced, options.input_format)
     return Look(tally, LineSum(""), output if options.writes else b"", ((0, tuple(reports)),))
+
+
+def _explained(
+    history: str, found: stored.Return, outcome: Outcome, alone: Outcome, options: LookOptions
+) -> Explanation:
+    """Return what a rule did to a return; `alone` is the outcome without the protection of referenced values."""
+    size = found.copies[0].end - found.copies[0].start
+    entry = explain_outcome(found.tool, found.content, outcome, detailed=options.detailed, alone=alone, size=size)
+    place = ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth)
+    shown = tree(found.content, outcome) if options.with_trees else None
+    if found.untouched:
+        return replace(entry, place=place, tree=shown, status="untouched", why=found.untouched)
+    return replace(entry, place=place, tree=shown)
 
 
 def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:

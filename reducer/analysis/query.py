@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
-from reducer.errors import Location
+from reducer.errors import Location, did_you_mean, nearest
 from reducer.operations.truncate import Truncate
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
@@ -86,13 +85,6 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
     return Nothing(f"an earlier step removed `{path.text}`")
 
 
-def near(name: str, keys: Iterable[str]) -> str:
-    """Return the key that is most similar to `name`, ignoring case, or an empty text if none is similar enough."""
-    folded = {key.casefold(): key for key in keys}
-    found = get_close_matches(name.casefold(), folded, 1, 0.7)
-    return folded[found[0]] if found else ""
-
-
 def explain(path: Path | str, content: Any) -> Nothing:
     """Explain why a path finds nothing in a JSON value, and suggest a similar path that finds something.
 
@@ -112,7 +104,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
         why = f"`{_step_text(step)}` selects nothing in {at}"
     else:
         why = f"{at} is {_type(values[0])}, so `{_step_text(step)}` finds nothing there"
-    return Nothing(f"{why}; did you mean `{meant}`?" if meant else why, meant)
+    return Nothing(f"{why}; {did_you_mean(meant)}" if meant else why, meant)
 
 
 def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
@@ -147,14 +139,19 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     if type(values[0]) is list:
         return ("each",), step
     keys = _keys(values)
-    below = {key: [value[key] for value in values if type(value) is dict and key in value] for key in keys[:_MAX_KEYS]}
-    holders = [key for key, found in below.items() if step[1] in _keys([*found, *_items(found)])]
+    holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
     if holders:
         return ("field", holders[0]), step
-    nearest = near(step[1], keys)
-    return (("field", nearest),) if nearest else None
+    similar = nearest(step[1], keys)
+    return (("field", similar),) if similar else None
+
+
+def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
+    """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
+    found = [value[key] for value in values if type(value) is dict and key in value]
+    return name in _keys([*found, *_items(found)])
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:

@@ -264,16 +264,16 @@ def _why_null(expression: Expression, checked: _Checked) -> str:
 def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     vocabulary = checked.rule.vocabulary
     scan = vocabulary.scanner(vocabulary.expand(types))
-    text, left, given = all_text(checked.result), entities(checked.result, scan), entities(checked.given, scan)
-    lost = [entity for key, entity in given.items() if key not in left and not contains(text, entity.value)]
-    if lost:
-        first, kept = lost[0].value, len(given) - len(lost)
-        yield Failure(
-            f"{len(lost):,} of {len(given):,} entities are lost",
-            expected=f"all {len(given):,} of {', '.join(types)}",
-            found=f"{kept:,} of {len(given):,}; lost: {listed(f'{one.value} ({one.type})' for one in lost)}",
-            help=_removed_by(partial(_has, part=first), checked, first),
-        )
+    given, left, text = entities(checked.given, scan), entities(checked.result, scan), all_text(checked.result)
+    gone = [entity for key, entity in given.items() if key not in left]
+    lost = [entity for entity in gone if not contains(text, entity.value)]
+    if not lost:
+        return
+    count, kept, first = f"{len(given):,}", f"{len(given) - len(lost):,}", lost[0].value
+    names = listed(f"{entity.value} ({entity.type})" for entity in lost)
+    help = _removed_by(partial(_has, part=first), checked, first)
+    message, expected = f"{len(lost):,} of {count} entities are lost", f"all {count} of {', '.join(types)}"
+    yield Failure(message, expected, f"{kept} of {count}; lost: {names}", help)
 
 
 def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:

@@ -5,7 +5,6 @@ All samples of a rule are judged together, so what one of them contains is not m
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
@@ -17,13 +16,12 @@ from reducer.analysis.counterexamples import counterexample, diagnostic, express
 from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import KINDS, near, the_keys
+from reducer.analysis.query import Nothing, the_keys
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
+from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, counted
+from reducer.errors import Diagnostic, counted, did_you_mean, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
-from reducer.paths.expressions import expression_of
 from reducer.paths.parser import Node
 from reducer.paths.parser import parse as parse_expression
 from reducer.rules import Rule, Ruleset, Step, When
@@ -34,13 +32,12 @@ from reducer.values import Unreducible
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
-_MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
-_DECIDING = _LOGICAL | {"comparator", "function_expression"}
+_COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
 
 
@@ -73,32 +70,36 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    contents = []
-    for sample in samples_of(rule, ruleset):
-        try:
-            contents.append((sample.title, sample.read()))
-        except SampleError as error:
-            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
-    found = counterexample(rule, (content for _, content in contents)) if searches else None
+    samples = _read_samples(rule, ruleset, tree, report)
+    found = counterexample(rule, [content for _, content in samples]) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    every = [_run(rule, ruleset, name, content) for name, content in contents]
-    if rule.when is not None and every:
-        for one in _of_gate(rule.when, every):
-            _add(report, one, locate(tree, ("when",)), locate(tree, ("when",), key=True))
-    # If only `max_chars` was applied, no step ran.
-    runs = [run for run in every if any(one.step is not None for one in run.did.steps)]
-    for step in rule.steps if runs else ():
-        node = locate(tree, ("steps", step.number - 1))
-        with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
-            for one in _of_step(rule, step, runs):
-                _add(report, one, node, locate(node, (step.op.verb(),), key=True))
-    for run in every:
+    runs = [_run(rule, ruleset, name, content) for name, content in samples]
+    if rule.when is not None and runs:
+        for finding in _of_gate(rule.when, runs):
+            _add(report, finding, locate(tree, ("when",)), locate(tree, ("when",), key=True))
+    _add_findings_of_steps(report, tree, rule, runs)
+    for run in runs:
         if run.did.over:
             size = counted(run.did.after, "character")
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size}")
-    warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}
-    return [one for one in report.in_order() if (one.location.file, one.location.line) not in warned]
+    warned = {_line(warning) for warning in ruleset.warnings}
+    return [problem for problem in report.in_order() if _line(problem) not in warned]
+
+
+def _line(problem: Diagnostic) -> tuple[str, int]:
+    return problem.location.file, problem.location.line
+
+
+def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> list[tuple[str, Any]]:
+    """Return the title and the content of each sample, and report those that cannot be read."""
+    samples = []
+    for sample in samples_of(rule, ruleset):
+        try:
+            samples.append((sample.title, sample.read()))
+        except SampleError as error:
+            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
+    return samples
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
@@ -107,15 +108,17 @@ def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     return _Run(name, explained(rule.name, content, outcome), left)
 
 
-def _add(report: Report, one: _Finding, node: Tree, otherwise: Span) -> None:
+def _add(report: Report, finding: _Finding, node: Tree, otherwise: Span) -> None:
     """Report a finding at its text in a node, or `otherwise`."""
-    word = re.compile(rf"(?<![\w.]){re.escape(one.text)}(?![\w.])")
-    for scalar in _scalars(node) if one.text else ():
-        if match := word.search(str(scalar.value)):
-            span, fix = part(scalar, match.start(), len(one.text)), replaced(scalar, one.instead) if one.instead else ()
-            report.add(span, one.code, one.message, one.help, fix)
+    word = re.compile(rf"(?<![\w.]){re.escape(finding.text)}(?![\w.])")
+    for scalar in _scalars(node) if finding.text else ():
+        match = word.search(str(scalar.value))
+        if match is not None:
+            span = part(scalar, match.start(), len(finding.text))
+            fix = replaced(scalar, finding.instead) if finding.instead else ()
+            report.add(span, finding.code, finding.message, finding.help, fix)
             return
-    report.add(otherwise, one.code, one.message, one.help)
+    report.add(otherwise, finding.code, finding.message, finding.help)
 
 
 def _scalars(node: Tree) -> Iterator[ScalarNode]:
@@ -130,6 +133,20 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
 # --- steps
 
 
+def _add_findings_of_steps(report: Report, tree: Tree, rule: Rule, runs: Sequence[_Run]) -> None:
+    stepped = [run for run in runs if _has_run_steps(run)]
+    for step in rule.steps if stepped else ():
+        node = locate(tree, ("steps", step.number - 1))
+        with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
+            for finding in _of_step(rule, step, stepped):
+                _add(report, finding, node, locate(node, (step.op.verb(),), key=True))
+
+
+def _has_run_steps(run: _Run) -> bool:
+    """Return whether steps were applied, and not `max_chars` alone."""
+    return any(report.step is not None for report in run.did.steps)
+
+
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
     reports = [(run, run.did.steps[step.number - 1]) for run in runs]
@@ -138,57 +155,88 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     missing = list(_missing(rule, step, ran))
     yield from missing
     if changed:
-        yield from _too_much(rule, step, changed)
+        yield from _undone(step, changed)
+        yield from _only_empty(step, [run for run, _ in changed])
+        yield from _most_entities(rule, step, [run for run, _ in changed])
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
-    elif not any(report.places for _, report in reports):
-        text = step.path.text
-        was_there, is_there = (any(step.path.find(run.left[number]) for run in ran) for number in (0, step.number - 1))
-        reasons = [report.nothing for _, report in reports if report.nothing is not None]
-        why = next((reason for reason in reasons if reason.path), reasons[0])
-        is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
-        message, instead = f"`{text}` finds nothing in any sample", why.path if is_safe else ""
-        code = "W062" if was_there and not is_there else "W060"
-        yield _Finding(code, message, why.message, text, instead=instead)
-    else:
+    elif any(report.places for _, report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
+    else:
+        yield _finds_nothing(step, ran, [report.nothing for _, report in reports])
 
 
-def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
-    """Yield the findings about a step that removes too much, or nothing because of `preserve`."""
-    for run, report in [pair for pair in changed if pair[1].is_undone][:1]:
-        removed = counted(report.before - report.after, "character")
-        restored = f"preserve restores {report.restored:,} of the {removed}"
-        yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
-    runs = [run for run, _ in changed]
-    found = (_values(runs, step.path.shape, number) for number in (step.number - 1, step.number))
-    before, after = map(_items, found)
-    if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
+def _finds_nothing(step: Step, ran: Sequence[_Run], nothing: Iterable[Nothing | None]) -> _Finding:
+    """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
+    text = step.path.text
+    was_there = any(step.path.find(run.left[0]) for run in ran)
+    is_there = any(step.path.find(run.left[step.number - 1]) for run in ran)
+    reasons = [reason for reason in nothing if reason is not None]
+    why = next((reason for reason in reasons if reason.path), reasons[0])
+    is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
+    code = "W062" if was_there and not is_there else "W060"
+    instead = why.path if is_safe else ""
+    return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, instead=instead)
+
+
+def _undone(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
+    """Yield a finding if `preserve` restores at least half of what a step removes from a sample."""
+    for run, report in changed:
+        if report.is_undone:
+            removed = counted(report.before - report.after, "character")
+            restored = f"preserve restores {report.restored:,} of the {removed}"
+            yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
+            return
+
+
+def _only_empty(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding if all items are empty after a step, and not all were before it."""
+    before = _items(_values(runs, step.path.shape, step.number - 1))
+    after = _items(_values(runs, step.path.shape, step.number))
+    if after and _are_empty(after) and not _are_empty(before):
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
-    lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
-    total = sum(recall.total for run in runs for recall in run.did.entities.values())
+
+
+def _are_empty(items: Iterable[Any]) -> bool:
+    return all(item in _EMPTY for item in items)
+
+
+def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding if a step removes most entities, unless it names keys that contain only hashes and links."""
+    label = step_label(rule, step)
+    total, lost = 0, list[str]()
+    for run in runs:
+        total += sum(recall.total for recall in run.did.entities.values())
+        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
     names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
-    is_meant = names_keys and {one.type for one in lost} <= HASHES_AND_LINKS
-    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not is_meant:
+    if names_keys and HASHES_AND_LINKS.issuperset(lost):
+        return
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 
-def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
+def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:
     """Return the values at the places of a shape in all samples after step `number`."""
-    contents = [run.left[number] for run in runs if run.left[number] is not None]
-    values = [place.value for content in contents for place in walk(shape, ValuePlace(content))]
-    is_map = not values and shape[-1:] == (("each",),)  # conditions also select the values of an object
-    return _values(runs, (*shape[:-1], ("values",)), number) if is_map else values
+    values = []
+    for run in runs:
+        if run.left[number] is not None:
+            values += [place.value for place in walk(shape, ValuePlace(run.left[number]))]
+    if not values and shape[-1:] == (("each",),):  # conditions also select the values of an object
+        return _values(runs, (*shape[:-1], ("values",)), number)
+    return values
 
 
 def _items(values: Iterable[Any]) -> list[Any]:
-    """Return the values, and the items of those that are lists."""
-    return [item for value in values for item in (value if type(value) is list else [value])]
+    """Return the values, and instead of each list its items."""
+    items: list[Any] = []
+    for value in values:
+        items += value if type(value) is list else [value]
+    return items
 
 
-# --- keys and conditions
+# --- keys
 
 
 def _of_gate(when: When, runs: Sequence[_Run]) -> Iterator[_Finding]:
@@ -201,35 +249,50 @@ def _of_gate(when: When, runs: Sequence[_Run]) -> Iterator[_Finding]:
 
 
 def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield the keys that no sample has, and the conditions that decide nothing."""
+    """Yield the findings about keys that a step names and that no sample has."""
     earlier = rule.steps[: step.number - 1]
     for expression, shape in expressions_of(step):
         yield from _of_condition(expression, shape, earlier, runs)
     if step.op.when is not None and step.op.when.where is not None:
         yield from _of_condition(step.op.when.where, (), (), runs)
-    at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
-    is_optional = any(_follow(at(len(earlier)), chain)[1] == len(chain) for chain in names)
+    yield from _missing_names(step, earlier, runs)
+
+
+def _missing_names(step: Step, earlier: Sequence[Step], runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding for the keys of `keep` and `drop` that have the same help."""
+    at = partial(_values, runs, step.path.shape)
+    present, names = at(len(earlier)), [*dict.fromkeys(step.op.names())]
+    is_optional = any(_follow(present, chain)[1] == len(chain) for chain in names)
     others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
-    found: dict[str, list[_Finding]] = {}
-    for one in (one for chain in names for one in _absent(chain, at, earlier, others=others)):
-        found.setdefault(one.help, []).append(one)
-    if len(_items(at(len(earlier)))) < _MIN_ITEMS:
-        found.pop("", None)  # few returns have the optional keys
-    for first, *more in found.values():
-        keys = the_keys([one.text for one in (first, *more)], _MAX_KEYS)
+    by_help: dict[str, list[_Finding]] = {}
+    for chain in names:
+        for finding in _absent(chain, at, earlier, others=others):
+            by_help.setdefault(finding.help, []).append(finding)
+    if len(_items(present)) < _MIN_ITEMS:
+        by_help.pop("", None)  # few returns have the optional keys
+    for first, *more in by_help.values():
+        keys = the_keys([finding.text for finding in (first, *more)], _MAX_KEYS)
         yield first._replace(message=f"no sample has {keys}") if more else first
 
 
 def _of_condition(
     expression: Expression, shape: Shape, earlier: Sequence[Step], runs: Sequence[_Run]
 ) -> Iterator[_Finding]:
-    """Yield the findings about an expression that is evaluated at the places of a shape after the `earlier` steps."""
+    """Yield the keys that an expression reads at the places of a shape, and that no sample has after `earlier`."""
     at = partial(_values, runs, shape)
-    tree, values = parse_expression(expression.text)[0], at(len(earlier))
-    words = {other["value"] for _, _, other in _pairs(tree) if other["type"] == "field"}
-    found = [one for chain in expression.reads for one in _absent(chain, at, earlier, words=words)]
-    found = found or [*_mismatches(tree, values)]
-    yield from found or (_constant(expression, tree, values) if shape else ())
+    words = _bare_words(parse_expression(expression.text)[0])
+    for chain in expression.reads:
+        yield from _absent(chain, at, earlier, words=words)
+
+
+def _bare_words(tree: Node) -> Set[str]:
+    """Return the words without quotes that a condition compares a key with, or searches in it."""
+    kind, children = tree["type"], tree["children"]
+    if kind in _LOGICAL:
+        return frozenset[str]().union(*map(_bare_words, children))
+    types = [child["type"] for child in children]
+    is_word = kind in _COMPARING and len(types) == 2 and types[0] in _KEYS and types[1] == "field"
+    return {children[1]["value"]} if is_word else set()
 
 
 def _absent(
@@ -249,10 +312,9 @@ def _absent(
     if depth == len(chain) or not keys or any("*" in name for name in chain):
         return
     text = ".".join(chain)
-    nearest = (_misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
-    there = [number for number, _ in enumerate(earlier) if _follow(at(number), chain)[1] == len(chain)]
-    if there:
-        remover = earlier[there[-1]]
+    removers = [step for number, step in enumerate(earlier) if _follow(at(number), chain)[1] == len(chain)]
+    if removers:
+        remover = removers[-1]
         if not [*remover.op.shortens()]:  # fewer items may happen to lack a key
             help = f"move this step before step {remover.number}, or let that step keep `{text}`"
             yield _Finding("W062", f"step {remover.number} (`{remover.name}`) removes `{text}`", help, text)
@@ -260,17 +322,24 @@ def _absent(
         message = f"`{text}` without quotes is a key, and no sample has it"
         yield _Finding("W066", message, f"write '{text}' for the text", text)
     else:
-        help = f"did you mean `{nearest}`?" if nearest else "" if others else f"there are {the_keys(keys)}"
-        if (dotted := ".".join(chain[depth:])) in keys:
-            quoted = ".".join([*chain[:depth], f'"{dotted}"'])
-            help = f"the name of this key contains dots: write '{quoted}'"
-        yield _Finding("W061", f"no sample has the key `{text}`", help, text)
+        yield _Finding("W061", f"no sample has the key `{text}`", _help(chain, depth, keys, others), text)
 
 
-def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
+def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> str:
+    """Return what to write instead of a chain of keys that ends at `depth`, where there are other `keys`."""
+    dotted = ".".join(chain[depth:])
+    if dotted in keys:
+        quoted = ".".join([*chain[:depth], f'"{dotted}"'])
+        return f"the name of this key contains dots: write '{quoted}'"
+    if not others:
+        return did_you_mean(nearest(chain[depth], keys)) or f"there are {the_keys(keys)}"
+    return did_you_mean(_misspelt(chain[depth], [key for key in keys if key not in others]))
+
+
+def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[str], int]:
     """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
-        objects = [item for value in values for item in (value, *_items([value])) if type(item) is dict]
+        objects = [item for item in _items(values) if type(item) is dict]
         values = [item[name] for item in objects if name in item]
         if not values:
             return [*dict.fromkeys(key for item in objects for key in item)], depth
@@ -279,71 +348,11 @@ def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
 
 def _misspelt(name: str, keys: Iterable[str]) -> str:
     """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
-    found = near(name, keys)
-    words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
-    is_alike = len(words) == len(meant) and all(near(word, [other]) for word, other in zip(words, meant, strict=True))
-    return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
-
-
-def _pairs(tree: Node) -> Iterator[tuple[str, Node, Node]]:
-    """Yield each key that a condition compares or searches, with the type of the node and the other side."""
-    kind, children = tree["type"], tree["children"]
-    if kind in _LOGICAL:
-        for child in children:
-            yield from _pairs(child)
-    elif kind in _DECIDING and len(children) == 2:
-        one, other = children
-        if one["type"] in _KEYS:
-            yield kind, one, other
-        elif kind == "comparator" and other["type"] in _KEYS:
-            yield kind, other, one
-
-
-def _compared(tree: Node, items: Sequence[Any]) -> Iterator[tuple[str, list[Any], Any]]:
-    """Yield each key that a condition compares with a literal, its values, and the literal."""
-    for kind, key, other in _pairs(tree):
-        if kind == "comparator" and other["type"] == "literal" and other["value"] is not None:
-            expression = expression_of("", key, ())
-            values = [value for item in items if (value := expression.evaluate(item)) is not None]
-            yield ".".join(expression.reads[0]), values, other["value"]
-
-
-def _mismatches(tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
-    """Yield the comparisons of a key with a literal whose type no value of the key has."""
-    for name, values, literal in _compared(tree, items):
-        kind, *others = dict.fromkeys(KINDS[type(value)] for value in values) or [""]
-        if kind and not others and kind != KINDS[type(literal)]:
-            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {KINDS[type(literal)]}"
-            yield _Finding("W067", message, _converted(name, literal, kind), name)
-
-
-def _literal(value: Any) -> str:
-    """Write a literal as in a condition. Whole numbers and texts need no backticks, but `1e+20` does."""
-    if type(value) is int:
-        return str(value)
-    return f"'{excerpt(value)}'" if type(value) is str else f"`` `{excerpt(value)}` ``"
-
-
-def _converted(name: str, literal: Any, kind: str) -> str:
-    """Return how to compare a key whose values are of another kind than the literal."""
-    if kind == "list" and type(literal) is str:
-        return f"write contains({name}, '{literal}')"
-    if kind == "text":
-        return f"write {_literal(str(literal))} for the text"
-    with suppress(ValueError):
-        if type(literal) is str and KINDS[type(value := json.loads(literal))] == kind:
-            return f"write {_literal(value)} for the {kind}"
-    return ""
-
-
-def _constant(expression: Expression, tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
-    """Yield a finding if a condition is the same for all items."""
-    if tree["type"] not in _DECIDING or len(items) < _MIN_ITEMS or len({*map(expression.holds, items)}) > 1:
-        return
-    name, values, literal = next(_compared(tree, items), ("", [], None))
-    texts = dict.fromkeys(value for value in values[:_MAX_VALUES] if type(value) is str)
-    nearest = near(literal, texts) if type(literal) is str else ""
-    help = f"`{name}` is {listed(map(_literal, values))}" if values else ""
-    truth = "true" if expression.holds(items[0]) else "false"
-    message = f"`{expression.text}` is {truth} for all {len(items):,} items of the samples"
-    yield _Finding("W068", message, help if nearest in ("", literal) else f"did you mean '{nearest}'?", expression.text)
+    found = nearest(name, keys)
+    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
+    if "".join(words).casefold() == "".join(meant).casefold():
+        return found
+    if len(words) != len(meant):
+        return ""
+    is_alike = all(nearest(word, [other]) for word, other in zip(words, meant, strict=True))
+    return found if is_alike else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer.entities.entity import GROUPS, Entity, Scan
+from reducer.errors import shortened
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import Unreducible, chars, is_media
 
@@ -84,7 +85,7 @@ def excerpt(value: Any, width: int = 160) -> str:
     """Return the beginning of a text, or of the JSON of another value, on one line. `…` stands for the rest."""
     text = value if type(value) is str else json.dumps(value, ensure_ascii=False)
     text = " ".join(text[: width * 4].split())
-    return text if len(text) <= width else f"{text[:width]}…"
+    return shortened(text, width)
 
 
 def listed(names: Iterable[str], limit: int = 6) -> str:

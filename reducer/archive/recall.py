@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reducer.archive.archive import Archive
 from reducer.archive.database import ReturnId
-from reducer.errors import ArchiveError
+from reducer.errors import ArchiveError, shortened
 from reducer.formats.json_text import read_json
 from reducer.paths import PathError, compile_path
 from reducer.paths.parser import parse, walk_nodes
@@ -23,6 +24,7 @@ DESCRIPTION = """\
 Read the original of an earlier tool return of this conversation, which rules may have shortened (`…[` marks a cut).
 Use `path` or `find` to read only what you need. Without `tool_call_id` it lists the tool returns."""
 
+_short = partial(shortened, width=80)
 _LISTED = 20
 _CONTEXT = 120
 _MAX_WORK = 50_000_000
@@ -63,7 +65,7 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
         text = str(refusal)
     except ValidationError as error:
         faults = (f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in error.errors())
-        text = f"Wrong arguments: {_short('; '.join(faults), 500)}."
+        text = f"Wrong arguments: {shortened('; '.join(faults), 500)}."
     except Exception as error:  # no arguments and no content may end the run
         text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
     return escaped(text)
@@ -166,7 +168,3 @@ def _find(text: str, wanted: str, offset: int, limit: int) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else dump(value)
-
-
-def _short(text: str, length: int = 80) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"

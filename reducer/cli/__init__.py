@@ -11,12 +11,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 from reducer.cli.screen import CommandError, reason, say
-from reducer.errors import ArchiveError
+from reducer.errors import ArchiveError, did_you_mean, nearest
 
 __all__ = ["VERBS", "main"]
 
@@ -34,7 +33,6 @@ VERBS: Mapping[str, str] = {
     "validate": "check the structure of stored histories, or compare them with their originals",
     "compare": "compare rule sets and simple baselines on histories",
     "entities": "find indicators and threat names in text and JSON",
-    "learn": "draft rules from recorded histories",
     "restore": "restore original tool returns from an archive",
     "archive": "show what an archive contains, or delete old originals",
 }
@@ -71,13 +69,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _nearest(error: OSError) -> str:
     """Suggest a verb, or a file in the same folder, for a name that does not exist."""
-    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
-        with suppress(OSError):
-            folder = os.path.dirname(error.filename)
-            files = [os.path.join(folder, name) for name in os.listdir(folder or ".")]
-            for near in get_close_matches(error.filename, [*VERBS, *files], 1):
-                return f"; did you mean {'the verb ' if near in VERBS else ''}`{near}`?"
-    return ""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+        return ""
+    folder, name = os.path.split(error.filename)
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return ""
+    near = nearest(name, names if folder else [*VERBS, *names])
+    if near in VERBS and near not in names:
+        return f"; did you mean the verb `{near}`?"
+    return f"; {did_you_mean(os.path.join(folder, near))}" if near else ""
 
 
 def _prepare_streams() -> None:

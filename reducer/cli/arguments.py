@@ -6,9 +6,10 @@ import argparse
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from reducer.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from reducer.analysis.prices import Prices
@@ -41,8 +42,8 @@ def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse
     if unknown:
         # argparse has no public list of its options, but the help contains them.
         names = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
-        nearest = get_close_matches(unknown[0].partition("=")[0], names, 1)
-        hint = f"; did you mean {nearest[0]}?" if nearest else ""
+        question = did_you_mean(nearest(unknown[0].partition("=")[0], names))
+        hint = f"; {question}" if question else ""
         reader.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options
 

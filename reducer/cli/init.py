@@ -154,5 +154,5 @@ def _describe(tool: str, count: int, calls: int) -> str:
 def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
     """Write all drafts. Raises `CommandError` and writes nothing if a file exists or a draft conflicts with a rule."""
     drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
-    samples = {folder / draft.sample_file: draft.sample.encode() for draft in drafts if draft.sample_file}
+    samples = {folder / draft.sample_file: draft.sample.encode() for draft in drafts}
     write_new(folder, drafted, samples)

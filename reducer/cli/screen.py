@@ -8,11 +8,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from difflib import get_close_matches
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
 from reducer.errors import counted as counted
+from reducer.errors import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,9 +64,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     from reducer.analysis.texts import listed  # takes time to import
 
     names = list(known)
-    if similar := get_close_matches(name, names, 1):
-        return f"did you mean `{similar[0]}`?"
-    return f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
+    available = f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
+    return did_you_mean(nearest(name, names)) or available
 
 
 def reason(error: Exception) -> str:

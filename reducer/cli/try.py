@@ -35,6 +35,7 @@ from reducer.cli.views.diff import print_effects, print_head
 from reducer.cli.views.json_report import content_as_json
 from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
+from reducer.errors import shortened
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
 
@@ -124,7 +125,7 @@ def _excerpt(content: object, width: int) -> list[str]:
     value = opened(content)
     lines = _text(value).splitlines()
     room = _MAX_TEXT if type(value) is str else width  # the long lines of a text are wrapped
-    shown = [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines[:_MAX_LINES]]
+    shown = [shortened(line, room) for line in lines[:_MAX_LINES]]
     return shown if shown == lines else [*shown, "… `--format result` shows everything"]
 
 

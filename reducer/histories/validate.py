@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from pydantic_core import from_json
 
+from reducer.errors import shortened
 from reducer.histories.format import Path
 from reducer.histories.formats import pydantic_ai, session
 from reducer.histories.source import BOM, position
@@ -379,5 +380,6 @@ def described(value: Any) -> str:
 
 def short(value: Any) -> str:
     """Return a scalar as JSON, shortened to 60 characters."""
-    text = json.dumps(value[: _MAX_CHARS + 1] if isinstance(value, str) else value, ensure_ascii=False)
-    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"
+    return shortened(
+        json.dumps(value[:_MAX_CHARS] if isinstance(value, str) else value, ensure_ascii=False), _MAX_CHARS
+    )

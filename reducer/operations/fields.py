@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.errors import nearest
+from reducer.errors import did_you_mean, nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
@@ -241,10 +241,11 @@ MARK = Field(None, description="A marker counts the removed items; with an expre
 def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = types_for(str(name), known) or (nearest(str(name), known, 0.6),)
-        meant = " and ".join(f"`{kind}`" for kind in near if kind)
-        help = f"did you mean {meant}?" if meant else f"expected one of {', '.join(known)}"
-        raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
+        near = "` and `".join(types_for(str(name), known)) or nearest(str(name), known)
+        help = did_you_mean(near) or f"expected one of {', '.join(known)}"
+        raise PydanticCustomError(
+            "E090", "unknown entity type `{name}`", {"name": str(name), "help": help, "meant": near}
+        )
     return name
 
 

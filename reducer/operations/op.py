@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from reducer.errors import shortened
 from reducer.operations import fields
 from reducer.operations.fields import Model, Preserved, When
 from reducer.paths import Chain
@@ -144,8 +145,10 @@ def named_keys(found: Place, name: str) -> list[str]:
 def named(texts: Iterable[str], last: str = "and") -> str:
     """Return the first few keys or expressions as code, each shortened, and the number of the others."""
     every = list(texts)
-    names = [f"`{text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + '…'}`" for text in every[:_MAX_NAMES]]
-    return enumerated([*names, f"{len(every) - _MAX_NAMES} more"] if len(every) > _MAX_NAMES else names, last)
+    names = [f"`{shortened(text, _MAX_CHARS)}`" for text in every[:_MAX_NAMES]]
+    if len(every) > _MAX_NAMES:
+        names.append(f"{len(every) - _MAX_NAMES} more")
+    return enumerated(names, last)
 
 
 def enumerated(names: Iterable[str], last: str = "and") -> str:

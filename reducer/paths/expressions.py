@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
@@ -152,7 +152,12 @@ def _reads(tree: Node) -> tuple[Chain, ...]:
     """
     reads: _Chains = {}
     reads.update(_follow(tree, {(): None}, reads))
-    return tuple(chain for chain in reads if not any(chain[:n] in reads for n in range(len(chain))))
+    return tuple(chain for chain in reads if reads.keys().isdisjoint(_beginnings(chain)))
+
+
+def _beginnings(chain: Chain) -> Iterator[Chain]:
+    for count in range(len(chain)):
+        yield chain[:count]
 
 
 def _follow(node: Node, inputs: _Chains, reads: _Chains) -> _Chains:

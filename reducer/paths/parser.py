@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.functions import Functions, signature
 from jmespath.parser import Parser
 
-from reducer.errors import counted, nearest, shortened
+from reducer.errors import counted, did_you_mean, nearest, shortened
 from reducer.paths.syntax import (
     CLOSING,
     OPENING,
@@ -118,8 +118,9 @@ def _check_call(call: Node, token: Token) -> None:
     known: dict[str, Any] = FUNCTIONS.FUNCTION_TABLE
     if name not in known:
         near = nearest(name, known)
-        help = f"did you mean `{near}()`?" if near else f"the functions are {', '.join(sorted(known))}"
-        help = "write `!(...)` to negate" if name == "not" else help
+        help = did_you_mean(near and f"{near}()") or f"the functions are {', '.join(sorted(known))}"
+        if name == "not":
+            help = "write `!(...)` to negate"
         raise token.problem("E059", f"unknown function `{shortened(name)}()`", help)
     parameters = known[name]["signature"]
     least, variadic = len(parameters), bool(parameters and parameters[-1].get("variadic"))

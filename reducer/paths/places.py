@@ -14,7 +14,7 @@ place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
@@ -52,32 +52,66 @@ P = TypeVar("P", bound=Place)
 def walk(shape: Shape, root: P) -> list[P]:
     """Return the places that a shape leads to from `root`, in order."""
     places = [root]
-    for step in shape:
-        places = [place for place in _next(step, places) if place is not None]
+    for kind, *arguments in shape:
+        found = _NEXT[kind](places, *arguments)
+        places = [place for place in found if place is not None]
     return places
 
 
-def _next(step: Step, places: list[P]) -> Iterable[P | None]:
-    kind, *arguments = step
-    if kind == "field":
-        return [place.field(arguments[0]) for place in places]
-    if kind == "values":
-        return [below for place in places for below in place.values()]
-    if kind == "each":
-        return [item for place in places for item in place.items() or ()]
-    if kind == "flatten":
-        listed = [(place, place.items()) for place in places]
-        return [item for place, items in listed for item in ([place] if items is None else items)]
-    if kind == "filter":
-        present = [item for place in places for item in place.items() or () if item is not None]
-        return [item for item in present if arguments[0].holds(item.json)]
-    if kind == "only":
-        return [place for place in places if arguments[0].holds(place.json)]
-    lists = [place.items() or () for place in places]
-    if kind == "slice":
-        return [item for items in lists for item in items[slice(*arguments)]]
-    (index,) = arguments
-    return [items[index] for items in lists if -len(items) <= index < len(items)]
+def _fields(places: list[P], name: str) -> list[P | None]:
+    return [place.field(name) for place in places]
+
+
+def _values(places: list[P]) -> list[P | None]:
+    return [below for place in places for below in place.values()]
+
+
+def _items(places: list[P]) -> list[P | None]:
+    return [item for place in places for item in place.items() or ()]
+
+
+def _flattened(places: list[P]) -> list[P | None]:
+    found: list[P | None] = []
+    for place in places:
+        items = place.items()
+        found += [place] if items is None else items
+    return found
+
+
+def _accepted(places: list[P], condition: Expression) -> list[P]:
+    return [place for place in places if condition.holds(place.json)]
+
+
+def _accepted_items(places: list[P], condition: Expression) -> list[P]:
+    return _accepted([item for item in _items(places) if item is not None], condition)
+
+
+def _indexed(places: list[P], index: int) -> list[P | None]:
+    found: list[P | None] = []
+    for place in places:
+        items = place.items() or ()
+        if -len(items) <= index < len(items):
+            found.append(items[index])
+    return found
+
+
+def _sliced(places: list[P], *bounds: int | None) -> list[P | None]:
+    found: list[P | None] = []
+    for place in places:
+        found += (place.items() or ())[slice(*bounds)]
+    return found
+
+
+_NEXT: dict[str, Callable[..., list[Any]]] = {
+    "field": _fields,
+    "values": _values,
+    "each": _items,
+    "flatten": _flattened,
+    "filter": _accepted_items,
+    "only": _accepted,
+    "index": _indexed,
+    "slice": _sliced,
+}
 
 
 def names_of(shape: Shape) -> Chain:

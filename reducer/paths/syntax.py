@@ -131,6 +131,7 @@ _CHARACTERS = {
     "+": ("E061", _ARITHMETIC),
     "/": ("E061", "separate keys with dots"),
     "%": ("E061", _ARITHMETIC),
+    **dict.fromkeys("“”„‘’", ("E057", "write straight single quotes around a text")),
 }
 _UNCLOSED = {'"': 'close the key with `"`', "'": "close the text with `'`", "`": "close the literal with a backtick"}
 _QUOTE = "put a key with characters other than letters, digits and `_` in double quotes"

@@ -7,19 +7,20 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from types import MappingProxyType
+from typing import Any
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
-from reducer.errors import Diagnostic, Location, RuleError, nearest
+from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
-from reducer.operations.op import StepKeys
+from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step
-from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
+from reducer.rules.parser import MappingNode, SequenceNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
 from reducer.values import escaped
@@ -77,30 +78,37 @@ def compile_rules(
     *sources: Iterable[tuple[str, str | bytes]],
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Compile pairs of a file name and a text, for each source, and return the same as `check_rules`."""
-    parsed = [
-        (tree, replace(report, source=number))
-        for number, source in enumerate(sources)
-        for tree, report in (parse(text, file) for file, text in source)
-    ]
-    files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
+    reports: list[Report] = []
+    files: list[tuple[Tree, Report]] = []
+    for number, source in enumerate(sources):
+        for file, text in source:
+            tree, parsed = parse(text, file)
+            report = replace(parsed, source=number)
+            reports.append(report)
+            if tree is not None:
+                files.append((without_empty_keys(tree, report), report))
     vocabulary, conditions = read_vocabulary(files), read_conditions(files)
     compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
+    if any(report.has_errors for report in reports):
+        return None, _in_order(reports)
     rules = [rule for rule in compiled if rule is not None]
-    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
+    if rules:
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
-    problems = tuple(problem for _, report in parsed for problem in report.in_order())
-    if any(problem.severity == "error" for problem in problems):
-        return None, problems
-    applied = tuple(_without(rules, replaced))
+    problems, applied = _in_order(reports), tuple(_without(rules, replaced))
     return Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced), problems
+
+
+def _in_order(reports: Iterable[Report]) -> tuple[Diagnostic, ...]:
+    return tuple(problem for report in reports for problem in report.in_order())
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
     """Yield the rules without the tool names that another source replaces, unless none is left."""
     gone = {(each.instead_of, tool) for each in replaced for tool in each.tools}
     for rule in rules:
-        if tools := tuple(name for name in rule.tools if (rule.file, name) not in gone):
+        tools = tuple(name for name in rule.tools if (rule.file, name) not in gone)
+        if tools:
             yield rule if tools == rule.tools else replace(rule, tools=tools)
 
 
@@ -114,19 +122,9 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
     checked = validated(RuleFile, data, tree, report, context=vocabulary)
-    steps_data = data["steps"] if type(data.get("steps")) is list else []
-    if len(steps_data) > MAX_STEPS:
-        message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
-        help = "split the rule, or combine steps that have the same path"
-        report.add(locate(tree, ("steps",), key=True), "E003", message, help)
-        return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    compiled = [
-        _compile_step(locate(tree, ("steps", index)), report, vocabulary, conditions, number=index + 1, general=general)
-        for index in range(len(steps_data))
-    ]
-    steps = tuple(step for step in compiled if step is not None)
-    if checked is None or len(steps) < len(compiled):
+    steps = _compile_steps(tree, report, vocabulary, conditions, general)
+    if checked is None or steps is None:
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:
@@ -134,11 +132,23 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
         return None
     for step, (code, message, help) in lint(steps):
         report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, help)
-    budget = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
+    return _assembled(report, checked, steps, vocabulary, general)
+
+
+def _assembled(
+    report: Report, checked: RuleFile, steps: tuple[Step, ...], vocabulary: Vocabulary, general: frozenset[str] | None
+) -> Rule:
+    """Return the rule of a file with its checked keys; `general` are the entity types that it preserves."""
+    budget = frozenset[str]()
+    if checked.max_chars is not None:
+        budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
-    preserves = [of.get("preserve") for of in (data, *steps_data)]
-    bounds = [bound for preserve in preserves if type(preserve) is dict for bound in preserve.items()]
-    extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in steps)
+    extracted = [vocabulary.expand(getattr(step.op, "extract", ())) for step in steps]
+    marks = [getattr(step.op, "mark", None) for step in steps]
+    bounds: list[tuple[frozenset[str], int]] = []
+    for preserve in (checked.preserve, *(step.op.preserve for step in steps)):
+        if isinstance(preserve, dict):
+            bounds += [(vocabulary.expand([name]), count) for name, count in preserve.items()]
     return Rule(
         file=report.file,
         tools=checked.tool,
@@ -148,8 +158,8 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
-        marks=(None, *(getattr(step.op, "mark", None) for step in steps), None),
-        bounds=tuple((vocabulary.expand([name]), count) for name, count in bounds),
+        marks=(None, *marks, None),
+        bounds=tuple(bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
@@ -157,6 +167,29 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
         tests=tuple(checked.tests),
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
+
+
+def _compile_steps(
+    tree: MappingNode,
+    report: Report,
+    vocabulary: Vocabulary,
+    conditions: Mapping[str, str],
+    general: frozenset[str] | None,
+) -> tuple[Step, ...] | None:
+    """Compile the steps of a rule, or return None if one of them is wrong; report all problems."""
+    node = locate(tree, ("steps",))
+    items = node.items if isinstance(node, SequenceNode) else ()
+    if len(items) > MAX_STEPS:
+        message = f"this rule has {len(items):,} steps; at most {MAX_STEPS} are allowed"
+        help = "split the rule, or combine steps that have the same path"
+        report.add(locate(tree, ("steps",), key=True), "E003", message, help)
+        return None
+    compiled = [
+        _compile_step(item, report, vocabulary, conditions, number=number, general=general)
+        for number, item in enumerate(items, 1)
+    ]
+    steps = tuple(step for step in compiled if step is not None)
+    return steps if len(steps) == len(compiled) else None
 
 
 def _compile_step(
@@ -177,24 +210,37 @@ def _compile_step(
     actions = [key for key in data if key in operations()]
     if len(actions) != 1:
         _report_actions(report, node, actions)
-        validated(
-            StepKeys, {key: data[key] for key in data if key in StepKeys.model_fields}, node, report, context=vocabulary
-        )
+        shared = {key: data[key] for key in data if key in StepKeys.model_fields}
+        validated(StepKeys, shared, node, report, context=vocabulary)
         return None
-    word = data.get("always_keep")
-    if type(word) is str and word in conditions:
-        data["always_keep"] = conditions[word]
-    elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
-        message = f"`{word}` is not a condition, so it is used as a key"
-        report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
+    _insert_condition(data, node, report, conditions)
     op = validated(operations()[actions[0]], data, node, report, context=vocabulary)
     if op is None:
         return None
-    preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
-    if op.preserve is not None:
-        preserves = vocabulary.expand(op.preserve)
     location = Location(report.file, node.line, node.column)
-    return Step(number, op.path or compile_path("@"), op, preserves=preserves, location=location)
+    return Step(number, op.path or compile_path("@"), op, _preserved(op, vocabulary, general), location)
+
+
+def _insert_condition(data: dict[str, Any], node: Tree, report: Report, conditions: Mapping[str, str]) -> None:
+    """Replace the name of a condition in `always_keep` by its text, or warn if it is misspelt."""
+    word = data.get("always_keep")
+    if type(word) is not str:
+        return
+    near = nearest(word, conditions) if word.isidentifier() else ""
+    if word in conditions:
+        data["always_keep"] = conditions[word]
+    elif near:
+        message = f"`{word}` is not a condition, so it is used as a key"
+        report.add(locate(node, ("always_keep",)), "W032", message, did_you_mean(near))
+
+
+def _preserved(op: Op, vocabulary: Vocabulary, general: frozenset[str] | None) -> frozenset[str]:
+    """Return the entity types that a step preserves: its own, or those of the rule, or by default the key types."""
+    if op.preserve is not None:
+        return vocabulary.expand(op.preserve)
+    if general is not None:
+        return general
+    return KEY_TYPES if op.cuts_blindly else frozenset()
 
 
 def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from reducer.entities.custom import (
 )
 from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
 from reducer.entities.vocabulary import Vocabulary, ignore_key
-from reducer.errors import Location, nearest
+from reducer.errors import Location, did_you_mean, nearest
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys
@@ -83,10 +83,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
-    ignored = {
-        definition.name: frozenset(_ignored(known, definition, number, value) for number, value in enumerate(values))
-        for definition, values in ignoring
-    }
+    ignored = {definition.name: _ignored_values(known, definition, values) for definition, values in ignoring}
     return Vocabulary(known.custom, MappingProxyType(ignored))
 
 
@@ -111,22 +108,37 @@ def _keys(definition: Definition) -> EntityKeys | None:
     if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
-    wrong = next((field for field in given if field != "ignore"), None) if name in ALL_TYPES else None
-    if wrong is not None:
-        message = f"`{name}` is a built-in type and cannot have `{wrong}`"
-        report.add(locate(node, (wrong,), key=True), "E094", message, "choose another name for a custom type")
-    elif name in ALL_TYPES and not given:
+    if name in ALL_TYPES:
+        return keys if _is_built_in(definition, given) else None
+    return keys if _is_custom(definition, given) else None
+
+
+def _is_built_in(definition: Definition, given: Sequence[str]) -> bool:
+    """Return whether the keys that are `given` can define a built-in type, and report if they cannot."""
+    name, key, node, report = definition
+    for field in given:
+        if field != "ignore":
+            message = f"`{name}` is a built-in type and cannot have `{field}`"
+            report.add(locate(node, (field,), key=True), "E094", message, "choose another name for a custom type")
+            return False
+    if not given:
         report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
-    elif name not in ALL_TYPES and not {"pattern", "words", "words_file"} & set(given):
+    return bool(given)
+
+
+def _is_custom(definition: Definition, given: Sequence[str]) -> bool:
+    """Return whether the keys that are `given` can define a custom type, and report if they cannot."""
+    name, key, node, report = definition
+    if not {"pattern", "words", "words_file"} & set(given):
         near = next(iter(types_for(name, ALL_TYPES)), "") or nearest(name, ALL_TYPES)
-        help = f"did you mean `{near}`?" if near and keys.ignore else ""
+        help = did_you_mean(near) if "ignore" in given else ""
         report.add(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", help)
-    elif keys.case_sensitive is not None and not {"words", "words_file"} & set(given):
+        return False
+    if "case_sensitive" in given and not {"words", "words_file"} & set(given):
         message, help = "`case_sensitive` applies to words only", "start the pattern with `(?i)` to ignore case"
         report.add(locate(node, ("case_sensitive",), key=True), "E094", message, help)
-    else:
-        return keys
-    return None
+        return False
+    return True
 
 
 def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
@@ -156,6 +168,10 @@ def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
             at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
             report.add(at, "E095", error.message, error.help)
     return tuple(finders)
+
+
+def _ignored_values(known: Vocabulary, definition: Definition, values: Sequence[str]) -> frozenset[str]:
+    return frozenset(_ignored(known, definition, number, value) for number, value in enumerate(values))
 
 
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:

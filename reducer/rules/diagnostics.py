@@ -82,6 +82,11 @@ class Report:
             )
         )
 
+    @property
+    def has_errors(self) -> bool:
+        """Whether a problem is an error."""
+        return any(problem.severity == "error" for problem in self.problems)
+
     def in_order(self) -> list[Diagnostic]:
         """Return the diagnostics ordered by position; the first error at a position causes the others there."""
         causes: dict[Location, Diagnostic] = {}

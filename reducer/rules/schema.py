@@ -83,11 +83,13 @@ def _step(actions: Mapping[str, Schema]) -> Schema:
         "description": "One step: where (`path`), and exactly one action.",
         "properties": keys,
         "additionalProperties": False,
-        "oneOf": [{"required": schema["required"]} for schema in actions.values()],
-        "dependentSchemas": {
-            key: {"anyOf": [{"required": [action]} for action in names]} for key, names in owners.items()
-        },
+        "oneOf": _required(actions),
+        "dependentSchemas": {key: {"anyOf": _required(names)} for key, names in owners.items()},
     }
+
+
+def _required(keys: Iterable[str]) -> list[Schema]:
+    return [{"required": [key]} for key in keys]
 
 
 def _tidy(schema: Any) -> Any:

@@ -112,11 +112,10 @@ def _after(earlier: Step, step: Step) -> Problem | None:
     before, after = _along(earlier.path.shape), _along(step.path.shape)
     if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
         return None
-    name, below = (
-        f"step {earlier.number} (`{earlier.op.verb()}`)",
-        tuple(str(name) for name in after[len(before) :] if name != _ITEM),
-    )
-    if below and earlier.op.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape):
+    name = f"step {earlier.number} (`{earlier.op.verb()}`)"
+    below = tuple(str(key) for key in after[len(before) :] if key != _ITEM)
+    is_partial = any(token[0] in _PARTIAL for token in earlier.path.shape)
+    if below and earlier.op.when is None and not is_partial:
         message = f"{name} already removes `{step.path.text}`"
         if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
@@ -147,9 +146,11 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
         steps_on = frozenset(way for way in ways if way and type(way[0]) is str)
         named = frozenset(way[1:] for way in ways if way[:1] == (_ITEM,))
         others = frozenset(way[1:] for way in steps_on if way[0] == "*")
-        keys = {way[0] for way in steps_on}
-        below = {key: joined(others | {way[1:] for way in steps_on if way[0] == key}) for key in keys}
-        names = {str(name): way for name, way in below.items() if way is not None and name != "*"}
+        names: dict[str, TextPaths] = {}
+        for key in {str(way[0]) for way in steps_on}:
+            below = joined(others | {way[1:] for way in steps_on if way[0] == key})
+            if below is not None and key != "*":
+                names[key] = below
         # `[*]` selects items; keys and conditions pass through lists.
         items = joined(steps_on | named, inside=True) if named or not inside else None
         here = any(way[:1] != (_ALL,) for way in ways if way)

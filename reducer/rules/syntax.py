@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from yaml import Mark
@@ -19,7 +19,6 @@ _MAX_ABOVE = 50
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
 _LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
 """The indentation with dashes, the key and the value with its comment."""
-_CUT = re.compile(r"^[\[{][^\]}#]*[\[{, ](#[^\s,\]}]*)[^#]*[\]}]$")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -42,38 +41,117 @@ class _Line(NamedTuple):
     value: str
 
 
+class _Error(NamedTuple):
+    """A syntax error: its lines, where it was noticed, where the construct starts, and what PyYAML says."""
+
+    lines: Sequence[str]
+    at: Span
+    start: Span
+    problem: str
+    context: str
+
+    @property
+    def line(self) -> str:
+        """The line in which it was noticed."""
+        return self.lines[self.at.line - 1]
+
+    @property
+    def first_line(self) -> str:
+        """The line in which the construct starts."""
+        return self.lines[self.start.line - 1]
+
+
 def explain(lines: Sequence[str], error: Exception) -> Fault:
-    """Explain an error that the pure parser raises for a text."""
+    """Explain an error that the pure parser raises for a text: one of ten traps, or in the words of PyYAML."""
     mark = error.problem_mark or error.context_mark if isinstance(error, MarkedYAMLError) else None
     if not isinstance(error, MarkedYAMLError) or mark is None:
         return Fault(Span(1, 1, 1), "E042", "an escape sequence in this file is not a valid character")
     at, start = _position(mark), _position(error.context_mark or mark)
-    line, first_line = lines[at.line - 1], lines[start.line - 1]
-    problem, context = error.problem or "", error.context or ""
-    words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
-    unknown = Fault(at, "E049", f"this is not valid YAML: {words}")
-    if "character '\\t'" in problem:
-        spaces = shortened(line.replace("\t", "  "))
-        return Fault(at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
-    if max(len(line), len(first_line)) > _MAX_LINE:
-        return unknown
-    if "quoted scalar" in context:
-        if "escape" in problem:
-            escape = line[max(at.column - 2, 0) : at.column]
-            return Fault(Span(at.line, at.column - 1, 2), "E042", f"`{escape}` is not an escape sequence")
-        return _unclosed(first_line, start)
-    if "cannot start any token" in problem:
+    found = _Error(lines, at, start, error.problem or "", error.context or "")
+    for trap in _TRAPS if max(len(found.line), len(found.first_line)) <= _MAX_LINE else (_tab,):
+        fault = trap(found)
+        if fault is not None:
+            return fault
+    words = found.problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
+    return Fault(at, "E049", f"this is not valid YAML: {words}")
+
+
+def _tab(error: _Error) -> Fault | None:
+    if "character '\\t'" not in error.problem:
+        return None
+    spaces = shortened(error.line.replace("\t", "  "))
+    return Fault(error.at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
+
+
+def _escape(error: _Error) -> Fault | None:
+    if "quoted scalar" not in error.context or "escape" not in error.problem:
+        return None
+    column = error.at.column - 1
+    escape = error.line[max(column - 1, 0) : column + 1]
+    return Fault(Span(error.at.line, column, 2), "E042", f"`{escape}` is not an escape sequence")
+
+
+def _unclosed_quote(error: _Error) -> Fault | None:
+    """Explain an unclosed quote. If another quote closes it, the error appears far below."""
+    if "quoted scalar" in error.context:
+        return _unclosed(error.first_line, error.start)
+    last = error.at.line - 1
+    for row in range(last, max(0, last - _MAX_ABOVE), -1):
+        parts = _parts(error.lines[row - 1])
+        if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
+            return _unclosed(error.lines[row - 1], Span(row, parts.column, 1))
+    return None
+
+
+def _unclosed(line: str, at: Span) -> Fault:
+    parts = _parts(line)
+    is_value = parts.key and at.column == parts.column
+    help = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
+    return Fault(at, "E034", "this quote is not closed", help)
+
+
+def _unquoted_text(error: _Error) -> Fault | None:
+    """Explain a key or value that needs quotes."""
+    if "cannot start any token" in error.problem:
+        return unquoted(error.line, error.at)
+    in_flow = error.context.startswith("while parsing a flow")
+    return _value(error.line, error.at, in_flow) or _value(error.first_line, error.start, in_flow)
+
+
+def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
+    """Explain an error at a position in a key or value that needs quotes."""
+    parts = _parts(line)
+    fault = None
+    if parts.value and parts.column <= at.column <= parts.column + len(parts.value):
+        fault = _bare_value(line, Span(at.line, parts.column, 1), parts, in_flow)
+    if fault is None and _character(line, at) in tuple("@`%*&!"):
         return unquoted(line, at)
-    in_flow = context.startswith("while parsing a flow")
-    return (
-        _value(line, at, in_flow)
-        or _value(first_line, start, in_flow)
-        or _above(lines, at.line, in_flow)
-        or _bracket(lines, at, start, problem)
-        or _missing_space(lines, (start.line, start.line - 1, at.line), problem)
-        or _layout(lines, at, start, error)
-        or unknown
-    )
+    return fault
+
+
+def _bare_value(line: str, start: Span, parts: _Line, in_flow: bool) -> Fault | None:
+    value, first = parts.value, parts.value[0]
+    if first in _CLOSING:
+        is_path = value[1:2] in ("?", "*", ":") or (_is_balanced(value) and value[-1] not in "]}")
+        return unquoted(line, start) if is_path else None
+    if in_flow:
+        return None
+    if first in "@`%*&!|>":
+        return unquoted(line, start)
+    if first in "\"'":
+        return _text_after_quote(line, start, value)
+    if parts.key and re.search(r":(?:\s|$)", value):
+        return _needs_quotes("E032", "text that contains `: `", line, start)
+    return None
+
+
+def _text_after_quote(line: str, start: Span, value: str) -> Fault | None:
+    whole = _QUOTED.match(value)
+    if whole is None or whole.end() == len(value):
+        return None
+    # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text that contains quotes.
+    text = value[1:-1] if value[-1] == value[0] and not value[whole.end()].isspace() else value
+    return _needs_quotes("E033", "there is text after the closing quote: the whole value", line, start, text=text)
 
 
 def unquoted(line: str, at: Span) -> Fault:
@@ -122,103 +200,79 @@ def _is_balanced(text: str) -> bool:
     return all(text.count(left) == text.count(right) for left, right in ("[]", "{}", "()"))
 
 
-def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
-    """Explain an error in a key or value that needs quotes."""
-    parts = _parts(line)
-    value, first, start = parts.value, parts.value[:1], Span(at.line, parts.column, 1)
-    if not value or not parts.column <= at.column <= parts.column + len(value):
-        first = ""
-    if first in _CLOSING and (value[1:2] in ("?", "*", ":") or (_is_balanced(value) and value[-1] not in "]}")):
-        return unquoted(line, start)
-    if first and first not in _CLOSING and not in_flow:
-        if first in "@`%*&!|>":
-            return unquoted(line, start)
-        if first in "\"'":
-            whole = _QUOTED.match(value)
-            if whole is None or whole.end() == len(value):
-                return None
-            # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text that contains quotes.
-            text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
-            return _needs_quotes(
-                "E033", "there is text after the closing quote: the whole value", line, start, text=text
-            )
-        if parts.key and re.search(r":(?:\s|$)", value):
-            return _needs_quotes("E032", "text that contains `: `", line, start)
-        if parts.key and value.startswith("- "):
-            help = f"put `{shortened(value)}` on the next line"
-            return Fault(start, "E038", "a list item must start on a new line", help)
-    return unquoted(line, at) if _character(line, at) in tuple("@`%*&!") else None
-
-
-def _above(lines: Sequence[str], row: int, in_flow: bool) -> Fault | None:
-    """Find an unclosed quote, or a `#` that cuts brackets, at or above a line: the error appears far below."""
-    for above in range(row, max(0, row - _MAX_ABOVE), -1):
-        parts = _parts(lines[above - 1])
-        if above < row and parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
-            return _unclosed(lines[above - 1], Span(above, parts.column, 1))
-        if in_flow and (cut := _CUT.search(parts.value)):
-            better = parts.value[: cut.start(1)] + quoted(cut[1]) + parts.value[cut.end(1) :]
-            message = "this `#` starts a comment, so the bracket before it is not closed"
-            span = Span(above, parts.column + cut.start(1), len(cut[1]))
-            return Fault(span, "E044", message, f"write {shortened(f'{parts.key}: {better}')}")
-    return None
-
-
-def _unclosed(line: str, at: Span) -> Fault:
-    parts = _parts(line)
-    is_value = parts.key and at.column == parts.column
-    help = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
-    return Fault(at, "E034", "this quote is not closed", help)
-
-
-def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault | None:
+def _bracket(error: _Error) -> Fault | None:
     """Explain an unclosed or unopened bracket, and a missing comma or value."""
-    bracket, char = _character(lines[start.line - 1], start), _character(lines[at.line - 1], at)
-    if problem.startswith("expected ','") and bracket in _CLOSING:
+    at, start = error.at, error.start
+    bracket, char = _character(error.first_line, start), _character(error.line, at)
+    if error.problem.startswith("expected ','") and bracket in _CLOSING:
         closing = _CLOSING[bracket]
-        if "<stream end>" in problem or at.line != start.line:
-            parts = _parts(lines[start.line - 1])
-            help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
-            return Fault(start, "E035", f"this `{bracket}` is not closed", help)
-        return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
+        if "<stream end>" not in error.problem and at.line == start.line:
+            return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
+        parts = _parts(error.first_line)
+        help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
+        if "#" in parts.value:
+            help = "a blank and `#` start a comment: put the text with `#` in quotes"
+        return Fault(start, "E035", f"this `{bracket}` is not closed", help)
     if char in ("]", "}"):
         return Fault(at, "E035", f"this `{char}` has no opening bracket")
     return Fault(at, "E035", "a value is missing before this `,`") if char == "," else None
 
 
-def _missing_space(lines: Sequence[str], rows: Sequence[int], problem: str) -> Fault | None:
-    """Explain a line `-item`, `key:value` or `key value`."""
-    for number in filter(None, rows):
-        parts = _parts(lines[number - 1])
+def _missing_space(error: _Error) -> Fault | None:
+    """Explain a line `-item` or `key:value`."""
+    for row in filter(None, (error.start.line, error.start.line - 1, error.at.line)):
+        parts, line = _parts(error.lines[row - 1]), error.lines[row - 1].strip()
         column, text = parts.column, "" if parts.key else parts.value
         if parts.key.startswith("-"):
-            column, text = parts.key_column, lines[number - 1].strip()
-        span = Span(number, column, max(1, len(text)))
+            column, text = parts.key_column, line
         match = re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", text)
         if match:
             sign = "dash" if match[1] == "-" else "colon"
             help = f"write {shortened(f'{match[1]} {match[2]}')}"
-            return Fault(span, "E037", f"a space is missing after the {sign}", help)
-        if "could not find expected ':'" in problem:
-            return Fault(span, "E039", "the colon after the key is missing")
+            return Fault(Span(row, column, max(1, len(text))), "E037", f"a space is missing after the {sign}", help)
     return None
 
 
-def _layout(lines: Sequence[str], at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
-    """Explain wrong indentation, a missing dash, and text after the document."""
-    line = lines[at.line - 1]
-    problem, text = error.problem or "", line.strip()
-    if "<document start>" in problem:
-        return Fault(at, "E008", "a rule file can have only one YAML document")
-    span = Span(at.line, len(line) - len(line.lstrip(" ")) + 1, max(1, len(text)))
-    if text.startswith(":"):
-        return Fault(span, "E016", "a key is missing before this colon", "write `key: value`")
+def _missing_dash(error: _Error) -> Fault | None:
     in_list = error.context == "while parsing a block collection"
-    if in_list and at.column == start.column and _character(line, at) != "-":
-        return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
-    if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
-        above = next((_parts(other) for other in reversed(lines[: at.line - 1]) if _parts(other).key), None)
-        is_below = above and not text.startswith("-")
-        help = f"start it in column {above.key_column}, below `{shortened(above.key)}`" if above and is_below else ""
-        return Fault(span, "E038", "this line is not aligned with the lines above it", help)
-    return None
+    if not in_list or error.at.column != error.start.column or _character(error.line, error.at) == "-":
+        return None
+    help = f"write {shortened(f'- {error.line.strip()}')}"
+    return Fault(_whole_line(error), "E046", "a dash is missing before this list item", help)
+
+
+def _indentation(error: _Error) -> Fault | None:
+    text = error.line.strip()
+    if "<document start>" in error.problem:
+        return None
+    is_misaligned = any(
+        words in error.problem for words in ("not allowed here", "<block end>", "<block mapping start>")
+    )
+    if not is_misaligned or text.startswith(":") or (_character(error.line, error.at) == "-" and text[0] != "-"):
+        return None
+    help = ""
+    for line in reversed(error.lines[: error.at.line - 1]):
+        above = _parts(line)
+        if above.key:
+            if not text.startswith("-"):
+                help = f"start it in column {above.key_column}, below `{shortened(above.key)}`"
+            break
+    return Fault(_whole_line(error), "E038", "this line is not aligned with the lines above it", help)
+
+
+def _whole_line(error: _Error) -> Span:
+    column = len(error.line) - len(error.line.lstrip(" ")) + 1
+    return Span(error.at.line, column, max(1, len(error.line.strip())))
+
+
+_TRAPS: tuple[Callable[[_Error], Fault | None], ...] = (
+    _tab,
+    _escape,
+    _unquoted_text,
+    _unclosed_quote,
+    _bracket,
+    _missing_space,
+    _missing_dash,
+    _indentation,
+)
+"""They explain ten traps: `_unquoted_text` explains reserved characters, `: `, and text after a closing quote."""

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import ALL_TYPES
-from reducer.errors import nearest
+from reducer.errors import Edit, did_you_mean, is_typo, nearest
 from reducer.operations.dedupe import Repeats
 from reducer.operations.fields import Amount, Target, When
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
-from reducer.rules.habits import advice_elsewhere, advice_for_key, habits, variants
+from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
 from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
@@ -41,6 +40,8 @@ _NESTED: Mapping[str | int, type[BaseModel]] = {
     "dedupe": Repeats,
 }
 """The models of nested mappings by their keys."""
+_INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})
+"""Errors that may be caused by a key that is left out because it is invalid."""
 _DATA = frozenset({"json", "equals", "values"})
 """Keys of tests whose values are data and may be null."""
 
@@ -67,23 +68,31 @@ def validated(model: type[M], data: Any, node: Tree, report: Report, *, context:
     try:
         instance = model.model_validate(data, context=context)
     except ValidationError as error:
-        seen: set[Place] = set()
-        every = error.errors(include_url=False)[:MAX_DIAGNOSTICS]
-        errors = [(details, tuple(_keys(details["loc"]))) for details in every]
-        incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
-        for details, keys in errors:
-            if details["type"] == "extra_forbidden":
-                nested: type[BaseModel] = next((_NESTED[key] for key in reversed(keys[:-1]) if key in _NESTED), model)
-                known = [field.alias or name for name, field in nested.model_fields.items()]
-                action = nested.verb() if issubclass(nested, Op) else ""
-                report_unknown(report, locate(node, keys[:-1]), str(keys[-1]), known, action=action)
-            elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
-                seen.add(keys)
-                meant = "" if details["type"] == "missing" else _meant(model, data, keys, context)
-                _report(report, details, node, place=keys, meant=meant)
+        _report_errors(report, node, model, error.errors(include_url=False)[:MAX_DIAGNOSTICS])
         return None
     _report_warnings(report, node, instance)
     return instance
+
+
+def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails]) -> None:
+    """Report the errors of pydantic in a node, at most one at each place."""
+    placed = [(details, tuple(_keys(details["loc"]))) for details in errors]
+    misspelt = {place[:-1] for details, place in placed if details["type"] == "extra_forbidden"}
+    seen: set[Place] = set()
+    for details, place in placed:
+        if details["type"] == "extra_forbidden":
+            _report_extra(report, node, model, place)
+        elif place not in seen and not (details["type"] == "missing" and place[:-1] in misspelt):
+            seen.add(place)
+            _report(report, details, node, place)
+
+
+def _report_extra(report: Report, node: Tree, model: type[BaseModel], place: Place) -> None:
+    """Report a key that the model at its place does not have."""
+    nested = next((_NESTED[key] for key in reversed(place[:-1]) if key in _NESTED), model)
+    known = [field.alias or name for name, field in nested.model_fields.items()]
+    action = nested.verb() if issubclass(nested, Op) else ""
+    report_unknown(report, locate(node, place[:-1]), str(place[-1]), known, action=action)
 
 
 def _report_warnings(report: Report, node: Tree, value: Any) -> None:
@@ -98,97 +107,69 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
             report.add(span, warning.code, warning.message, warning.help)
 
 
-def _meant(model: Any, data: Any, keys: Place, context: Any) -> str:
-    """Return the advice to write the first variant of a value that a model accepts at its place."""
-    place: Place = ()
-    value: Any = data
-    for key in keys:
-        if key in (value if type(value) is dict else range(len(value)) if type(value) is list else ()):
-            place, value = (*place, key), value[key]
-    only = tuple(0 if type(key) is int else key for key in place)
-    for variant in variants(place[-1], value) if place else ():
-        try:
-            model.model_validate(_with(data, place, variant), context=context)
-        except ValidationError as error:
-            wrong = (tuple(_keys(details["loc"])) for details in error.errors(include_url=False))
-            if any(keys[: len(only)] == only for keys in wrong):
-                continue
-        return f"write {place[-1]}: {written(variant)}" if type(place[-1]) is str else f"write {written(variant)}"
-    return ""
-
-
-def _with(data: Any, place: Place, value: Any) -> Any:
-    """Return a copy of data with another value at a place; lists on the way keep only the item that leads to it."""
-    if not place:
-        return value
-    inner = _with(data[place[0]], place[1:], value)
-    return [inner] if type(data) is list else {**data, place[0]: inner}
-
-
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
     # Leave out the branches of unions, such as `literal[True]` or `function-before[...]`.
     return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
 
 
-def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, meant: str) -> None:
-    """Report one error of pydantic with what was `meant`; in our own validators, the type of an error is its code."""
-    kind, message, context, value = details["type"], details["msg"], details.get("ctx", {}), details["input"]
+def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
+    """Report one error of pydantic; in our own validators, the type of an error is its code."""
+    kind, value = details["type"], details["input"]
     node = locate(tree, place)
-    parent = locate(tree, place[:-1]) if kind == "missing" else node
-    if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
+    if kind in _INCOMPLETE and getattr(locate(tree, place[:-1]) if kind == "missing" else node, "incomplete", False):
         return  # the missing key is probably misspelt, which is already reported
-    name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
         at, help = locate(tree, place[:-1], key=True), habits()["missing"].get(place[-1], "")
         report.add(at, "E011", f"`{place[-1]}` is missing", help)
     elif kind in _EXPECTED:
         dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
-        help = dash if kind == "list_type" and type(value) is dict else meant
-        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {name}", help)
+        help = dash if kind == "list_type" and type(value) is dict else ""
+        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {_name(value)}", help)
     elif kind == "literal_error":
-        expected = context["expected"].replace("True", "true")
+        expected = details["ctx"]["expected"].replace("True", "true")
+        shown = f"`{written(value)}`" if type(value) in (str, int, float) else _name(value)
         near = nearest(str(value), re.findall(r"'(\w+)'", expected))
-        shown = f"`{written(value)}`" if type(value) in (str, int, float) else name
-        help = f"did you mean `{near}`?" if near else meant
-        report.add(node, "E021", f"expected {expected}, not {shown}", help)
+        report.add(node, "E021", f"expected {expected}, not {shown}", did_you_mean(near))
     elif kind == "greater_than_equal":
-        report.add(node, "E022", f"expected at least {context['ge']}, not {value}", meant)
+        report.add(node, "E022", f"expected at least {details['ctx']['ge']}, not {value}")
     elif kind in ("too_short", "string_too_short"):
         report.add(node, "E023", "this must not be empty")
     else:
-        code, help = kind if kind in catalogue() else "E020", context.get("help", "")
-        is_key = "[key]" in details["loc"]
-        match = re.fullmatch(r"did you mean `(\w+)`\?", help) if code == "E090" and not is_key else None
-        fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], ALL_TYPES) else ()
-        at = locate(tree, place, key=is_key)
-        span = part(at, context["offset"], context["width"]) if "offset" in context else at
-        report.add(span, code, message, meant or help, fix=fix)
+        _report_own(report, details, tree, place)
+
+
+def _name(value: Any) -> str:
+    return _NAMES.get(type(value), "nothing")
+
+
+def _report_own(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
+    """Report an error of our own validators, which may have a `help`, and an `offset` and `width` in a text."""
+    context = details.get("ctx", {})
+    code = details["type"] if details["type"] in catalogue() else "E020"
+    is_key = "[key]" in details["loc"]
+    node = locate(tree, place, key=is_key)
+    fix: tuple[Edit, ...] = ()
+    meant = context.get("meant", "")  # only an unknown entity type has it
+    if meant and not is_key and is_typo(str(details["input"]), meant, ALL_TYPES):
+        fix = replaced(locate(tree, place), meant)
+    at = part(node, context["offset"], context["width"]) if "offset" in context else node
+    report.add(at, code, details["msg"], context.get("help", ""), fix=fix)
 
 
 def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:
     """Report the key `word` of a mapping that allows only the keys `known`: a step if it has an `action`."""
     key = locate(tree, (word,), key=True)
-    present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
-    name = nearest(word, [other for other in known if other not in present])
-    value = plain(tree).get(word) if isinstance(tree, MappingNode) else None
+    keys = plain(tree) if isinstance(tree, MappingNode) else {}
+    value = keys.get(word)
+    name = nearest(word, [other for other in known if other not in keys])
     if advice := advice_for_key(word, value, known):
         report.add(key, "E010", f"unknown key `{word}`", advice)
     elif advice := advice_elsewhere(word, value):
         report.add(key, "E018", f"`{word}` is not valid {f'with `{action}`' if action else 'here'}", advice)
-    elif name:
-        fix = replaced(key, name) if is_typo(word, name, known) else ()
-        report.add(key, "E010", f"unknown key `{word}`", f"did you mean `{name}`?", fix=fix)
     else:
-        report.add(key, "E010", f"unknown key `{word}`", f"expected one of {listed(known)}")
-
-
-def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
-    """Return whether `word` is a misspelling of `name` and of no other word in `known`.
-
-    The first letter and the digits must be equal: `md4` and `crop` are not misspellings of `md5` and `drop`.
-    """
-    alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
-    return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
+        fix = replaced(key, name) if name and is_typo(word, name, known) else ()
+        help = did_you_mean(name) or f"expected one of {listed(known)}"
+        report.add(key, "E010", f"unknown key `{word}`", help, fix=fix)
 
 
 def listed(names: Iterable[str]) -> str:

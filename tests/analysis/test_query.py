@@ -13,7 +13,7 @@ import yaml
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.query import Found, compile_query, explain, near, query
+from reducer.analysis.query import Found, compile_query, explain, query
 from reducer.paths import Path, PathError, compile_path
 from reducer.values import Unreducible
 from tests.laws.strategies import NAMES, values
@@ -126,12 +126,3 @@ def test_suggested_paths_find_something(path: str, value: Any) -> None:
     found = explain(path, value)
     assert bool(found.message) is not bool(compile_path(path).find(value))
     assert not found.path or compile_path(found.path).find(value)
-
-
-@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
-@example("A", ["a"])
-def test_the_nearest_key_is_one_of_the_keys(name: str, keys: list[str]) -> None:
-    found = near(name, keys)
-    assert found == "" or found in keys
-    if name in keys and name:
-        assert found.casefold() == name.casefold()

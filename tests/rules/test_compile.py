@@ -32,7 +32,7 @@ def test_one_run_reports_all_problems_of_all_files(tmp_path: Path) -> None:
 
 def test_only_regular_files_are_rule_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RuleError, match="no rule files found"):
+    with pytest.raises(RuleError, match=r"error\[E006\]: no rule files found"):
         read_rules(tmp_path / "empty")
     os.mkfifo(tmp_path / "fifo.yaml")
     (tmp_path / "large.yaml").write_bytes(b"#" * 2_000_000)

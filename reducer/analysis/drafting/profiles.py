@@ -30,9 +30,8 @@ Path = tuple[Token, ...]
 
 
 class Entry(NamedTuple):
-    """A value, parsed if it was a text: the number of its answer, and its characters with those of its key."""
+    """A value, parsed if it was a text, and its characters with those of its key."""
 
-    answer: int
     value: Any
     chars: int
 
@@ -135,8 +134,8 @@ def profile(contents: Iterable[Any]) -> Profile:
     Levels beyond `MAX_DEPTH` are left out because rules never change them.
     """
     root = Profile()
-    for number, content in enumerate(contents):
-        _add(root, Entry(number, decode(content) if type(content) is str else content, 0), MAX_DEPTH)
+    for content in contents:
+        _add(root, Entry(decode(content) if type(content) is str else content, 0), MAX_DEPTH)
     names: set[Token] = set()
     _merge_maps(root, names)
     _merge_maps(root, names)  # other objects with the name of a map
@@ -145,7 +144,7 @@ def profile(contents: Iterable[Any]) -> Profile:
 
 def _add(place: Profile, entry: Entry, depth: int) -> tuple[int, str, Path]:
     """Add a value, whose entry counts only its key so far. Return length, beginning and path of its longest text."""
-    number, value, size = entry
+    value, size = entry
     is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
     if is_encoded and (parsed := parse_nested(value)):
         if parsed[1].name == "JSON":
@@ -161,17 +160,17 @@ def _add(place: Profile, entry: Entry, depth: int) -> tuple[int, str, Path]:
         size += 2
     elif type(value) is dict:
         # The key, its colon and the comma after it are removed with the value.
-        inside = [(place.at(key), Entry(number, item, len(dump(key)) + 2)) for key, item in value.items()]
+        inside = [(place.at(key), Entry(item, len(dump(key)) + 2)) for key, item in value.items()]
         size += 2
     else:
-        inside = [(place.at(-1), Entry(number, item, 0)) for item in value]
+        inside = [(place.at(-1), Entry(item, 0)) for item in value]
         size += 2 + len(value)
     for below, each in inside:
         sentence = max(sentence, _add(below, each, depth - 1), key=lambda one: one[0])
         size += below.entries[-1].chars
     if type(value) is dict and sentence[0]:
         place.longest[sentence[1]] = sentence[2]
-    place.entries.append(Entry(number, value, size))
+    place.entries.append(Entry(value, size))
     return sentence
 
 

@@ -38,7 +38,7 @@ class DraftRule:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A drafted rule: the names and texts of its rule file and its JSON sample, which are empty if there is none."""
+    """A drafted rule: the names and texts of its rule file and of its JSON sample."""
 
     tool: str
     file: str
@@ -67,11 +67,11 @@ def compiled(rule: DraftRule) -> Ruleset:
     return ruleset
 
 
-def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, Any] | None) -> Draft:
+def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, Any]) -> Draft:
     """Write a rule as the text of the file `name`, which is given without its extension.
 
     header: comments at the top of the file
-    test: the `name` of the test, its `sample` and its expectations (`expect`), or None
+    test: the `name` of the test, its `sample` and its expectations (`expect`)
     """
     gate = {key: value for key, value in rule.settings.items() if key == "when"}
     others = {key: value for key, value in rule.settings.items() if key != "when"}
@@ -81,19 +81,17 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
         steps += [*([""] if number and reason else []), *([indent(reason, "  ")] if reason else []), _item(step.keys)]
     head = [*map(_comment, header), _entries({"version": 1, "tool": rule.tool, **gate})]
     sections = [head, steps, [_entries(others)] if others else []]
-    file, sample = "", ""
-    if test is not None:
-        file, text = f"samples/{name}.json", json.dumps(test["sample"], ensure_ascii=False, indent=1)
-        sample = text.encode("utf-8", "backslashreplace").decode() + "\n"  # lone surrogates become their JSON escapes
-        sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
+    file, dumped = f"samples/{name}.json", json.dumps(test["sample"], ensure_ascii=False, indent=1)
+    sample = dumped.encode("utf-8", "backslashreplace").decode() + "\n"  # lone surrogates become their JSON escapes
+    sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
     text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
     return Draft(rule.tool, f"{name}.yaml", text, sample_file=file, sample=sample)
 
 
-def file_names(tools: Iterable[str], taken: str = "") -> dict[str, str]:
-    """Return a unique file name for each tool, without extension; none of them is `taken`."""
+def file_names(tools: Iterable[str]) -> dict[str, str]:
+    """Return a unique file name for each tool, without extension."""
     names: dict[str, str] = {}
-    used = {taken}
+    used = set[str]()
     for tool in tools:
         bare = name = _NOT_IN_FILE_NAMES.sub("_", tool).strip("._")[:_MAX_NAME] or "tool"
         number = 1

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from difflib import get_close_matches
 from functools import cache
 from itertools import takewhile
-from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
 
-from reducer.errors import HistoryError
+from reducer.errors import HistoryError, did_you_mean, nearest, shortened
 from reducer.histories.format import Format, Path, Scalar
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, line_and_column, readable
@@ -94,8 +92,8 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
     formats = [one for one in FORMATS if input_format in ("auto", one.NAME)]
     if not formats:
-        nearest = get_close_matches(input_format, [form.NAME for form in FORMATS], 1)
-        hint = f"; did you mean `{nearest[0]}`?" if nearest else ""
+        question = did_you_mean(nearest(input_format, [form.NAME for form in FORMATS]))
+        hint = f"; {question}" if question else ""
         raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
     return formats
 
@@ -195,5 +193,5 @@ def _described(source: Source, raw: Raw) -> str:
         names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
         return names.get(mark, "a number")
     keys = list(source.decode(dict[str, Raw], raw))
-    shown = shorten(", ".join(keys), _MAX_KEYS_SHOWN, placeholder=" …")
+    shown = shortened(", ".join(keys), _MAX_KEYS_SHOWN)
     return f"an object with the {'key' if len(keys) == 1 else 'keys'} {shown}" if keys else "an empty object"

@@ -1,0 +1,60 @@
+"""Words of messages: names that were probably meant, and texts that are shortened for the screen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reducer.errors import did_you_mean, is_typo, nearest, shortened
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "found"),
+    [
+        ("limt", ["limit", "drop"], "limit"),
+        ("Risk", ["risk", "score"], "risk"),
+        ("last seen", ["last-seen", "last_scan"], "last-seen"),
+        ("form", ["forum", "from"], "from"),
+        ("--tpo", ["--top", "--type"], "--top"),
+        ("xyz", ["limit"], ""),
+        ("x" * 100_000, ["x" * 99_999], "x" * 99_999),
+    ],
+)
+def test_the_nearest_name(word: str, known: list[str], found: str) -> None:
+    assert nearest(word, known) == found
+
+
+@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
+@example("A", ["a"])
+@example("ab", ["ba", "ab"])
+@example("a-b", ["a_b", "a-b"])
+def test_the_nearest_name_is_one_of_the_names(name: str, known: list[str]) -> None:
+    found = nearest(name, known)
+    assert found == "" or found in known
+    assert found in known or name not in known
+
+
+def test_nothing_is_asked_about_no_name() -> None:
+    assert did_you_mean("limit") == "did you mean `limit`?"
+    assert did_you_mean("") == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "name", "certain"),
+    [("limt", "limit", True), ("md4", "md5", False), ("crop", "drop", False), ("teste", "tests", False)],
+)
+def test_a_slip_of_a_letter_is_certain_if_no_other_name_is_similar(word: str, name: str, certain: bool) -> None:
+    assert is_typo(word, name, ["limit", "md5", "drop", "tests", "test"]) is certain
+
+
+@given(st.text(max_size=20), st.integers(1, 10))
+@example("one\ntwo", 10)
+@example("one\n", 3)
+def test_a_shortened_text_is_the_beginning_of_its_first_line(text: str, width: int) -> None:
+    shown = shortened(text, width)
+    assert len(shown) <= width
+    assert "\n" not in shown
+    if shown != text:
+        assert shown.endswith("…")
+        assert text.startswith(shown[:-1])
