@@ -58,15 +58,20 @@ def written(content: Any) -> str:
     return dump(plain(content))
 
 
+def _unbounded(preserve: Any) -> frozenset[str]:
+    """Return the types that a `preserve` keeps without a bound."""
+    return frozenset(() if isinstance(preserve, dict) else expand(preserve))
+
+
 def case_of(
     rule: dict[str, Any], content: Any, protected: frozenset[str] = frozenset(), read: Read | None = None
 ) -> Case:
     """Return the case of a valid rule that is given as data."""
     ruleset = compiled(rule)
     assert ruleset is not None
-    preserved = frozenset(expand(rule.get("preserve", ())))
+    preserved = _unbounded(rule.get("preserve", ()))
     for step in rule["steps"]:
-        preserved &= frozenset(expand(step.get("preserve", preserved)))
+        preserved &= _unbounded(step.get("preserve", sorted(preserved)))
     unwraps = any("unwrap" in step for step in rule["steps"])
     lines = any("lines" in step for step in rule["steps"])
     return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read, lines=lines)
