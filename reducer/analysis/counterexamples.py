@@ -6,13 +6,13 @@ keys. It runs the steps alone, without `preserve` and `max_chars`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from random import Random
 from typing import Any
 
+from reducer.analysis.texts import as_json
 from reducer.engine import attempt
 from reducer.errors import Diagnostic
 from reducer.paths import Expression, Path, Shape, names_of
@@ -79,7 +79,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
     results = ""
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
-        text = json.dumps(value, ensure_ascii=False)
+        text = as_json(value)
         results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
     message = f"`{step.name}` changes the result again in a second pass"
     width = max(1, len(line) - step.location.column + 1)

@@ -8,7 +8,7 @@ only the keys that lead there: a thin item.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any, NamedTuple
