@@ -128,7 +128,8 @@ def _assert_all_keys(old: Any, new: Any) -> None:
 
 
 def law_4_subset(case: Case, result: Any) -> None:
-    is_unwrapped = case.unwraps and is_subset(structure(case.content), structure(result), unwraps=True)
+    old, new = structure(case.content), structure(result)
+    is_unwrapped = case.unwraps and is_subset(old, new, unwraps=True, lines=case.lines)
     assert is_unwrapped or is_subset(plain(case.content), plain(result), case.read, lines=case.lines), result
 
 
@@ -250,7 +251,7 @@ def is_subset(old: Any, new: Any, read: Read | None = None, *, unwraps: bool = F
     """
     if unwraps and isinstance(old, str):
         found, left = (decoded_nested(value) if isinstance(value, str) else value for value in (old, new))
-        if found is not old and left is not old and is_subset(found, left, unwraps=True):
+        if found is not old and left is not old and is_subset(found, left, unwraps=True, lines=lines):
             return True
     if type(old) is not type(new):
         return False
