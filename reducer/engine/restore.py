@@ -278,11 +278,13 @@ class _Overlay:
     def _restore(self, removal: _Removal) -> None:
         """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
         value, node, types = removal.value, removal.node, removal.types
-        inside = node.inside
-        texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
-        found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
-        plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
-        plans.update(self._plans(value, inside, ((key, types) for key in removal.keys if key not in texts)))
+        inside, plans = node.inside, dict[Any, Any]()
+        for key in removal.keys:
+            # In order, because the keys of a removal depend on what was opened.
+            if not (removal.is_marked and is_text(value[key], inside.get(key))):
+                plans.update(self._plans(value, inside, [(key, types)]))
+            elif any(popped := self._pop_needed(value[key], types)):
+                plans[key] = popped
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)

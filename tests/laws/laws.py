@@ -350,4 +350,4 @@ def _read_lines(text: str) -> Any:
 
 def _read_headed(text: str) -> Any:
     heading, _, rest = text.partition("\n")
-    return (heading, rest) if _reader(rest) else None
+    return (heading, rest) if rest[:1] in ("[", "{", "(") and _reader(rest) else None
