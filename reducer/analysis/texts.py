@@ -81,9 +81,21 @@ def characters(value: Any, otherwise: int = 0) -> int:
         return otherwise
 
 
+def as_json(value: Any, indent: int | None = None) -> str:
+    """Return the JSON of any value of a return or a rule, for people. Never raises.
+
+    What JSON cannot express is written as rules see it: a call in a Python literal as a text. A value that rules cannot
+    read is written as `…`.
+    """
+    try:
+        return json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    except (Unreducible, ValueError, RecursionError):
+        return "…"
+
+
 def excerpt(value: Any, width: int = 160) -> str:
     """Return the beginning of a text, or of the JSON of another value, on one line. `…` stands for the rest."""
-    text = value if type(value) is str else json.dumps(value, ensure_ascii=False)
+    text = value if type(value) is str else as_json(value)
     text = " ".join(text[: width * 4].split())
     return shortened(text, width)
 

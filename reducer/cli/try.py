@@ -13,7 +13,6 @@ Exit codes: 0 done, 1 the rule cannot be applied to an answer, 2 cannot run.
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +25,7 @@ from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report, attention, tally_of
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.texts import listed, opened
+from reducer.analysis.texts import as_json, listed, opened
 from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
@@ -117,7 +116,7 @@ def _print(results: _Results, is_short: bool) -> None:
 
 
 def _text(content: object) -> str:
-    return content if type(content) is str else json.dumps(content, ensure_ascii=False, indent=1)
+    return content if type(content) is str else as_json(content, indent=1)
 
 
 def _excerpt(content: object, width: int) -> list[str]:

@@ -8,7 +8,7 @@ only the keys that lead there: a thin item.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ from reducer.engine.plan import (
     open_live,
     text_of,
 )
+from reducer.entities import Entity
 from reducer.formats import Atom
 from reducer.operations.fields import Mark
 from reducer.paths import Expression
@@ -115,8 +116,14 @@ class _Overlay:
     """The plans of the remaining texts that were cut."""
     missing: set[str] = field(default_factory=set)
     """The needed referenced values."""
-    needed: dict[str, str] = field(default_factory=dict)
-    """The needed preserved entities, each with its type."""
+    needed: set[str] = field(default_factory=set)
+    """The needed preserved entities."""
+    taken: set[str] = field(default_factory=set)
+    """The preserved entities that are restored or mentioned."""
+    lost: list[str] = field(default_factory=list)
+    """The preserved entities that exceed a bound."""
+    room: dict[Types, int] = field(default_factory=dict)
+    """How many more entities of some types each bound allows."""
     texts: set[str] = field(default_factory=set)
     """The texts that contain a needed entity."""
 
@@ -189,19 +196,16 @@ class _Overlay:
         widened = [self._widened(cut) for cut in self.cuts]
         if any(self.work.rule.preserved):
             self._find_needed(widened)
-            result.lost = tuple(_over_bounds(self.work.rule.bounds, self.needed)) if self.work.rule.bounds else ()
-            for value in result.lost:
-                del self.needed[value]
-        preserved = set(self.needed)
+            self.room = dict(self.work.rule.bounds)
         for cut, wider in zip(self.cuts, widened, strict=True):
-            preserved.update(self._mention(cut, wider))
-        result.preserved = len(preserved)
+            self._mention(cut, wider)
         if self.needed:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for removal in self.removals:
             if self.missing or self.needed:
                 self._restore(removal)
+        result.preserved, result.lost = len(self.taken), tuple(self.lost)
         for items, node, are_texts in self.lists:
             self._write_marker(items, node, are_texts)
             result.nodes.append(node)
@@ -215,53 +219,72 @@ class _Overlay:
         return references.widened(cut, values, self.work.scans.any_entities) if values else cut
 
     def _find_needed(self, cuts: list[Cut]) -> None:
-        """Find the removed entities that are preserved and do not remain, in document order."""
+        """Find the removed entities that are preserved and do not remain."""
         scans, preserved, needed = self.work.scans, self.work.rule.preserved, self.needed
         scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *(texts for _, texts in self.removed)))
         for types, texts in self.removed:
-            for entity in chain.from_iterable(scans.found.get(text, ()) for text in dict.fromkeys(texts)):
-                if entity.type in types:
-                    needed.setdefault(entity.value, entity.type)
+            found = chain.from_iterable(scans.found.get(text, ()) for text in dict.fromkeys(texts))
+            needed.update(entity.value for entity in found if entity.type in types)
         for cut in cuts:
             types = preserved[cut.step]
             _, removed = cut.split(scans.entities(cut.text) if types else ())
-            needed.update((e.value, e.type) for e in removed if e.type in types and e.value not in needed)
+            needed.update(entity.value for entity in removed if entity.type in types)
         if needed:
             remaining = dict.fromkeys(text for text in self.remaining if type(text) is str)
             scans.scan(remaining)
             for entity in chain.from_iterable(scans.found[text] for text in remaining if text in scans.found):
-                needed.pop(entity.value, None)
+                needed.discard(entity.value)
             for cut in cuts:
                 kept, removed = cut.split(scans.entities(cut.text))
                 for entity in (*kept, *(entity for entity in removed if entity.type in cut.always)):
-                    needed.pop(entity.value, None)
+                    needed.discard(entity.value)
 
-    def _mention(self, cut: Cut, wider: Cut) -> Iterable[str]:
-        """Mention needed entities in the markers of a cut text, mark them as found, and return them.
+    def _mention(self, cut: Cut, wider: Cut) -> None:
+        """Mention needed entities in the markers of a cut text, and mark them as found.
 
         Texts that were cut come before removed items and keys in any part of the return, because a mention is shorter.
         """
-        types, needed = self.work.rule.preserved[cut.step], self.needed
-        entities = self.work.scans.entities(cut.text) if cut.always or (types and needed) else ()
+        types = self.work.rule.preserved[cut.step]
+        entities = self.work.scans.entities(cut.text) if cut.always or (types and self.needed) else ()
         _, removed = wider.split(entities)
-        values = dict.fromkeys(
-            e.value for e in removed if e.type in cut.always or (e.type in types and e.value in needed)
-        )
+        taken = self._take(removed, types)
+        values = dict.fromkeys(e.value for e in removed if e.type in cut.always or e.value in taken)
         if values or wider is not cut:
             cut.restored = wider.pieces_with_mentions(entities, values)
             self.result.nodes.append(cut)
-        for value in values:
-            needed.pop(value, None)
-        return values
+        self.taken.update(values)
+
+    def _take(self, entities: Iterable[Entity], types: Types) -> dict[str, None]:
+        """Mark the needed entities of `types` as found. Return them, except those that exceed a bound.
+
+        An entity counts for each bound that includes its type. Bounds allow the entities that are found first, and the
+        plan of a value may differ between a live and a stored history: so they count while a return is restored, which
+        is in document order whatever the plan.
+        """
+        taken: dict[str, None] = {}
+        for entity in entities:
+            if entity.type not in types or entity.value not in self.needed:
+                continue
+            self.needed.discard(entity.value)
+            bounds = [bound for bound in self.room if entity.type in bound]
+            if any(self.room[bound] == 0 for bound in bounds):
+                self.lost.append(entity.value)
+                continue
+            self.room.update((bound, self.room[bound] - 1) for bound in bounds)
+            taken[entity.value] = None
+        self.taken.update(taken)
+        return taken
 
     def _restore(self, removal: _Removal) -> None:
         """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
         value, node, types = removal.value, removal.node, removal.types
-        inside = node.inside
-        texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
-        found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
-        plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
-        plans.update(self._plans(value, inside, ((key, types) for key in removal.keys if key not in texts)))
+        inside, plans = node.inside, dict[Any, Any]()
+        for key in removal.keys:
+            # In order, because the keys of a removal depend on what was opened.
+            if not (removal.is_marked and is_text(value[key], inside.get(key))):
+                plans.update(self._plans(value, inside, [(key, types)]))
+            elif any(popped := self._pop_needed(value[key], types)):
+                plans[key] = popped
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)
@@ -344,11 +367,9 @@ class _Overlay:
         text = leaf.source if type(leaf) is Atom else leaf
         values: tuple[str, ...] = ()
         if type(text) is str and text in self.texts:
-            found, needed = self.work.scans.found[text], self.needed
-            values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
-            for value in values:
-                del needed[value]
-            if not [e for e in found if e.value in needed]:
+            found = self.work.scans.found[text]
+            values = tuple(self._take(found, types))
+            if not any(entity.value in self.needed for entity in found):
                 self.texts.discard(text)
         if not self.missing:
             return values, _NONE
@@ -473,14 +494,3 @@ def _plan_for_key(item: Any) -> Any:
     empty = empty_of(item)
     is_short = type(empty) is str and len(text_of(item)) <= _SHORT
     return None if empty is None or is_short else Emptied(0, empty)
-
-
-def _over_bounds(bounds: Iterable[tuple[Types, int]], needed: dict[str, str]) -> Iterator[str]:
-    """Yield the needed values that exceed a bound, in order. A value counts for each bound that includes its type."""
-    room = dict(bounds)
-    for value, kind in needed.items():
-        matching = [types for types in room if kind in types]
-        if any(room[types] == 0 for types in matching):
-            yield value
-        else:
-            room.update((types, room[types] - 1) for types in matching)

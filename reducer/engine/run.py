@@ -122,7 +122,7 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
 def _one_pass(content: Any, work: Work) -> Outcome:
     """Apply a rule once to an opened content: open texts, apply steps, restore, fit into `max_chars`, write."""
     top, rule = work.top, work.rule
-    if rule.text_paths is not None and type(top.value) is not str:
+    if rule.text_paths is not None and not top.is_text:  # a line is a text, whatever it contains
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)
     if rule.when is not None and not _holds(rule.when, arrived, top):
@@ -178,7 +178,7 @@ def seen_by(paths: TextPaths | None, content: Any) -> Any:
     top = open_return(content, paths)
     if top is None:
         return plain(content)
-    if paths is not None and type(top.value) is not str:
+    if paths is not None and not top.is_text:
         _open_texts(Place(top.value, None, top, 0, work=None), paths)
     return plain(build(top.value, top.inside.get(0), LAST, seen=True))
 

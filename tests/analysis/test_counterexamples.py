@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -71,6 +72,14 @@ def test_the_table_has_enough_rules_and_loading_rejects_none() -> None:
     assert len(CASES["bad"]) >= 15
     for case in CASES["bad"]:
         assert compile_rules([rule_file({"steps": case["steps"]})])[1] == ()
+
+
+def test_the_error_shows_a_sample_that_is_no_json() -> None:
+    ruleset = rules(steps=[{"keep": "[?day]"}, {"drop": "day"}], preserve=[])
+    found = counterexample(ruleset.rules[0], [({"day": datetime.date(2024, 5, 1)}, {"day": 1})])
+    assert found is not None
+    assert type(found.content) is tuple
+    assert '\n  input:  [{"day": "2024-05-01"}, {"day": 1}]\n' in diagnostic(found, ruleset.rules[0]).help
 
 
 def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:

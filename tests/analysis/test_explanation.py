@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -49,6 +51,29 @@ EVEN = [{"n": n, "even": n % 2 == 0} for n in range(11)]
 def test_one_line_for_each_kind_of_place(content: Any, step: dict[str, Any], expected: str | None) -> None:
     lines = [describe(change) for change in changes(outcome(content, step).removals())]
     assert lines == ([] if expected is None else [expected])
+
+
+SCAN = {"day": datetime.date(2024, 5, 1), "cost": Decimal("1.5"), "pair": (1, float("nan")), "ports": {22}}
+SHOWN = {
+    "text": ("""{"day": "datetime.date(2024, 5, 1)", "cost": "Decimal('1.5')", "…""", "\"Decimal('1.5')\""),
+    "live": ("""{"day": "2024-05-01", "cost": "1.5", "pair": [1, null], "ports":…""", "1.5"),
+}
+
+
+@pytest.mark.parametrize("path", ["@", "rows"])
+@pytest.mark.parametrize("kind", SHOWN)
+def test_removed_values_that_are_no_json_are_shown(kind: str, path: str) -> None:
+    rows: Any = repr([SCAN] * 3) if kind == "text" else [SCAN] * 3
+    ruleset = rules(steps=[{"path": path, "limit": 1}, {"path": path, "drop": "cost"}])
+    found = explain(ruleset, "t", rows if path == "@" else {"rows": rows}, with_tree=True)
+    assert found.status == "reduced"
+    assert tuple(step.changes[0].sample for step in found.steps) == SHOWN[kind]
+    assert found.tree is not None
+
+
+def test_a_removed_value_without_a_json_form_is_shown_as_dots() -> None:
+    found = explain(rules(steps=[{"limit": 1}]), "t", [1, object(), 10**5000])
+    assert [change.sample for step in found.steps for change in step.changes] == ["…"]
 
 
 def test_indices_are_those_of_the_return_as_it_arrived() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import json
+from decimal import Decimal
 from pathlib import Path
+
+import pytest
 
 from reducer import Reducer
 from tests.cli.conftest import RECORDS, RULE, SESSIONS, Cli, history
@@ -228,3 +232,28 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
     )
     assert (entry["restored"], entry["steps"]) == (other["restored"], other["steps"])
     assert [change["kind"] for change in entry["restorations"]] == ["restored"]
+
+
+@pytest.mark.parametrize("path", ["@", "body"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "try scan.yaml scan.json",
+        *(f"try scan.yaml scan.json --format {name}" for name in ("diff", "json", "html", "result")),
+        "explain scan.json --call c1 --rules scan.yaml",
+        *(f"run scan.json --rules scan.yaml --format {name}" for name in ("table", "diff", "json", "html")),
+        "check scan.yaml",
+        "query @ scan.json",
+    ],
+)
+def test_every_report_shows_python_literals(folder: Path, cli: Cli, command: str, path: str) -> None:
+    rows = repr([{"day": datetime.date(2024, 5, 1), "cost": Decimal("1.5"), "pair": (1, {2})}] * 9)
+    rule = (
+        f"version: 1\ntool: scan\nsteps:\n- {{path: '{path}', limit: 2, mark: day}}\n- {{path: '{path}', drop: pair}}\n"
+    )
+    (folder / "scan.json").write_bytes(history(("scan", rows if path == "@" else {"body": rows})))
+    (folder / "scan.yaml").write_text(rule)
+    (folder / "samples").mkdir()
+    (folder / "samples" / "scan.txt").write_text(rows)
+    result = cli(*command.split())
+    assert (result.code, bool(result.out)) == (0, True)

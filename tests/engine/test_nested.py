@@ -165,6 +165,38 @@ def test_unwrapped_structure_is_reduced_by_other_steps() -> None:
     assert dropped["content"][0]["text"]["results"][0] == {"id": 0}
 
 
+LOG = '{"a": {"b": 1}}\nsecond line\n["[2]", 3]\nsecond line\n'
+OF_LINES: list[dict[str, Any]] = [
+    *({"limit": 2}, {"dedupe": True}, {"drop": "[?@ == 'second line']"}, {"keep": "[?contains(@, 'line')]"}),
+    *({"truncate": 7}, {"extract": ["ipv4"]}, {"compact": True}, {"limit": 1, "sort_by": "a.b"}, {"unwrap": True}),
+]
+
+
+@pytest.mark.parametrize("of_lines", OF_LINES, ids=str)
+@pytest.mark.parametrize("more", [{}, {"lines": True}, {"path": "[*]"}], ids=str)
+def test_a_line_is_never_replaced_by_its_value(of_lines: dict[str, Any], more: dict[str, Any]) -> None:
+    step, unwrap = {"lines": True, **of_lines}, {"unwrap": True, **more}
+    alone = reduced(LOG, step)
+    assert type(alone) is str
+    assert reduced(LOG, unwrap, step) == reduced(LOG, step, unwrap) == alone
+
+
+@pytest.mark.parametrize("of_lines", OF_LINES, ids=str)
+@pytest.mark.parametrize("unwrap", [{"unwrap": True}, {"path": "log", "unwrap": True, "lines": True}], ids=str)
+def test_a_line_of_a_nested_text_is_never_replaced_by_its_value(
+    of_lines: dict[str, Any], unwrap: dict[str, Any]
+) -> None:
+    content, step = {"log": LOG}, {"path": "log", "lines": True, **of_lines}
+    alone = {"log": reduced(LOG, {"lines": True, **of_lines})}
+    assert reduced(content, unwrap, step) == reduced(content, step, unwrap) == alone
+
+
+def test_conditions_do_not_look_into_the_lines_of_a_text() -> None:
+    step = {"lines": True, "drop": "[?a.b]"}
+    assert reduced(LOG, step) is LOG
+    assert reduced({"log": LOG}, {"path": "log", **step}) == {"log": LOG}
+
+
 def test_live_values_around_a_text() -> None:
     content = {"rows": ({"body": '{"k": [1, 2]}'}, {"body": "x"}), 1: "y"}
     left = {"rows": ({"body": '{"k":[1]}'}, {"body": "x"}), "1": "y"}

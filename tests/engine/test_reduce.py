@@ -387,8 +387,8 @@ def test_a_bound_counts_each_type_and_leads_to_a_fixed_point() -> None:
     rows = [{"n": n, "ip": f"192.0.2.{n}", "cve": f"CVE-2024-{1000 + n}"} for n in range(6)]
     content = {"rows": rows, "note": "cut here and there, " * 9 + "198.51.100.7"}
     text = json.dumps(fixed_point(rules(preserve={"ipv4": 2, "cve": 1}, steps=steps), content).content)
-    assert sum(f"192.0.2.{n}" in text for n in range(1, 6)) == 2
-    assert "198.51.100.7" not in text
+    assert "198.51.100.7" in text  # a mention is shorter than an item, so it comes first
+    assert [n for n in range(1, 6) if f"192.0.2.{n}" in text] == [1]
     assert sum(f"CVE-2024-{1000 + n}" in text for n in range(1, 6)) == 1
 
 

@@ -58,15 +58,20 @@ def written(content: Any) -> str:
     return dump(plain(content))
 
 
+def _unbounded(preserve: Any) -> frozenset[str]:
+    """Return the types that a `preserve` keeps without a bound."""
+    return frozenset(() if isinstance(preserve, dict) else expand(preserve))
+
+
 def case_of(
     rule: dict[str, Any], content: Any, protected: frozenset[str] = frozenset(), read: Read | None = None
 ) -> Case:
     """Return the case of a valid rule that is given as data."""
     ruleset = compiled(rule)
     assert ruleset is not None
-    preserved = frozenset(expand(rule.get("preserve", ())))
+    preserved = _unbounded(rule.get("preserve", ()))
     for step in rule["steps"]:
-        preserved &= frozenset(expand(step.get("preserve", preserved)))
+        preserved &= _unbounded(step.get("preserve", sorted(preserved)))
     unwraps = any("unwrap" in step for step in rule["steps"])
     lines = any("lines" in step for step in rule["steps"])
     return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read, lines=lines)
@@ -123,7 +128,8 @@ def _assert_all_keys(old: Any, new: Any) -> None:
 
 
 def law_4_subset(case: Case, result: Any) -> None:
-    is_unwrapped = case.unwraps and is_subset(structure(case.content), structure(result), unwraps=True)
+    old, new = structure(case.content), structure(result)
+    is_unwrapped = case.unwraps and is_subset(old, new, unwraps=True, lines=case.lines)
     assert is_unwrapped or is_subset(plain(case.content), plain(result), case.read, lines=case.lines), result
 
 
@@ -245,7 +251,7 @@ def is_subset(old: Any, new: Any, read: Read | None = None, *, unwraps: bool = F
     """
     if unwraps and isinstance(old, str):
         found, left = (decoded_nested(value) if isinstance(value, str) else value for value in (old, new))
-        if found is not old and left is not old and is_subset(found, left, unwraps=True):
+        if found is not old and left is not old and is_subset(found, left, unwraps=True, lines=lines):
             return True
     if type(old) is not type(new):
         return False
@@ -344,4 +350,4 @@ def _read_lines(text: str) -> Any:
 
 def _read_headed(text: str) -> Any:
     heading, _, rest = text.partition("\n")
-    return (heading, rest) if _reader(rest) else None
+    return (heading, rest) if rest[:1] in ("[", "{", "(") and _reader(rest) else None

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 
+from reducer.operations import operations
 from tests.helpers import compiled
 
 laws = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
@@ -21,10 +22,16 @@ ENTITIES = (
     *("hxxp://evil-updates[.]com/a/b.php?id=1", "https://example.org/report/2024", "ops@evil-updates.com"),
     *("d41d8cd98f00b204e9800998ecf8427e", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     *("CVE-2024-3400", "CVE-2021-44228", "T1059.001", "APT28", "Lazarus Group", "Fancy Bear"),
+    *(
+        "bäckup-portal.com",
+        r"b\u00e4ckup-portal.com",
+        r"caf\u00e9-login.net",
+        r"hxxp://\u0440\u0430y.evil-updates.com/x",
+    ),
 )
 WORDS = (
     *("the", "traffic", "was", "seen", "again", "last", "night", "near", "größer", "🙂", "a" * 90, "x"),
-    *("\n", "\ud800", '"', "\\", "]", "…[", "end."),
+    *("\n", "\ud800", '"', "\\", "]", "…[", "end.", r"gr\u00f6\u00dfer", r"\ud83d\ude42"),
 )
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
@@ -104,6 +111,8 @@ _LINES = (
     "DEBUG cache is cold",
     "DEBUG cache is warm",
     "ERROR 203.0.113.57 refused",
+    '{"level": "ERROR", "raw": "{\\"b\\": [1, 2]}"}',
+    '["[2]", {"a": null}]',
     "job 7",
     "job 12",
     "",
@@ -136,8 +145,21 @@ def storable(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
+def _payload(value: Any) -> str:
+    """Return a log line with a value as JSON, which is plain text."""
+    return f"INFO 200 OK {json.dumps(value)}"
+
+
+def _cut_off(value: Any) -> str:
+    """Return JSON without its end, which is plain text."""
+    return json.dumps(value)[:-1]
+
+
 _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
-    storable, storable, partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)
+    *([storable] * 6),
+    *([partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)] * 2),
+    _payload,
+    _cut_off,
 )
 
 # The places of each kind of content that each kind of operation is for.
@@ -162,7 +184,7 @@ _ANY = {
 }
 _CONDITIONS = (
     *("risk == 'high'", "risk != 'low'", "!seen", "seen > 3", "length(tags) > 1", "contains(name, 'the')"),
-    *("tags[0]", "id == `1` || risk", "matches(lower(name), 'traffic|apt')"),
+    *("tags[0]", "id == `1` || risk", "matches(lower(name), 'traffic|apt')", "contains(notes, 'night')"),
 )
 _KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw", "n*", "*.id", "k*.notes")
 _KEYS = st.lists(_KEY_NAMES, min_size=1, max_size=5, unique=True)
@@ -171,6 +193,7 @@ _lengths = st.one_of(
     *(st.integers(1, 300), some(1, 5, 40, 120), fields({"head": st.integers(0, 80), "tail": st.integers(1, 80)}))
 )
 _types = st.lists(some(*TYPES), max_size=4, unique=True)
+_preserves = st.one_of(_types, _types, _types, st.dictionaries(some(*TYPES), st.integers(1, 4), min_size=1, max_size=2))
 _wheres = some("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'")
 _conditions = st.one_of(fields({"where": _wheres}), fields({"min_chars": some(1, 50, 400)}))
 _gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _conditions)
@@ -184,7 +207,19 @@ def _step(
     **optional: st.SearchStrategy[Any],
 ) -> st.SearchStrategy[dict[str, Any]]:
     fixed = {key: st.just(value) for key, value in required.items()}
-    return fields({"path": some(*paths), action: argument, **fixed}, **optional, preserve=_types, when=_gates)
+    return fields({"path": some(*paths), action: argument, **fixed}, **optional, preserve=_preserves, when=_gates)
+
+
+@st.composite
+def _of_examples(draw: st.DrawFn, paths: tuple[str, ...], **required: Any) -> dict[str, Any]:
+    """Draw a step of any operation: the step of one of its examples, at one of these places."""
+    example = draw(some(*draw(some(*operations().values())).examples))
+    return {
+        **example.step,
+        "path": draw(some(*paths)),
+        **required,
+        **draw(fields({}, preserve=_preserves, when=_gates)),
+    }
 
 
 def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
@@ -215,25 +250,30 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
         for action, argument in (("limit", _amounts), ("drop", line), ("keep", line), ("dedupe", some(True, digits)))
     ]
     of_lines.append(_step(texts, "truncate", _lengths, {"lines": True}))
+    of_lines += [_of_examples(texts, lines=True), _step(("@", "[*]"), "unwrap", st.just(True))]
     of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
     of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]
     others = [
         _step(anything, "compact", st.just(True)),
         _step(("edges",), "drop_dangling", st.just({"source": "nodes[*].id", "target": "nodes[*].id"})),
+        _of_examples((*lists, *objects, *anything)),
     ]
     return {
         "object": st.one_of(*of_lists, *of_objects, *of_texts, *of_lines, *others),
         "articles": st.one_of(of_lists[0], *of_texts),
         "log": st.one_of(*of_lines),
         "text": st.one_of(*of_texts),
-    }.get(kind, st.one_of(*of_lists, *of_objects, *of_texts))
+    }.get(kind, st.one_of(*of_lists, *of_objects, *of_texts, *others))
+
+
+_OPTIONS = {"preserve": _preserves, "keys": st.just("all"), "max_chars": some(50, 400, 2000), "when": _gates}
+"""The keys that a rule may have beside its steps."""
 
 
 def rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     """Draw rules for contents of a kind; some are refused at load."""
-    optional = {"preserve": _types, "keys": st.just("all"), "max_chars": some(50, 400, 2000), "when": _gates}
     steps = st.lists(_steps(kind), min_size=1, max_size=4)
-    return fields({"version": st.just(1), "tool": st.just("t"), "steps": steps}, **optional)
+    return fields({"version": st.just(1), "tool": st.just("t"), "steps": steps}, **_OPTIONS)
 
 
 def rules_of(steps: st.SearchStrategy[dict[str, Any]], **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -264,10 +304,42 @@ def _aim(draw: st.DrawFn, kind: str, rule: dict[str, Any], content: Any) -> dict
     return {"version": 1, "tool": "t", "preserve": [type, *draw(_types)], "steps": [*steps, {"path": path, **action}]}
 
 
+def _varied(draw: st.DrawFn, value: Any) -> Any:
+    """Return a value with longer lists and texts, and with other texts."""
+    if isinstance(value, list):
+        items = [_varied(draw, item) for item in value]
+        return [*items, *draw(st.lists(st.one_of(some(*items), scalars) if items else scalars, max_size=3))]
+    if isinstance(value, dict):
+        return {key: _varied(draw, item) for key, item in value.items()}
+    return f"{value} {draw(sentences)}" if isinstance(value, str) and draw(st.booleans()) else value
+
+
+def _below(key: str, step: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a step whose place is below a key."""
+    path = step.get("path", "")
+    dot = "." if path[:1].isalpha() else ""
+    return {**step, "path": f"{key}{dot}{path}"}
+
+
+@st.composite
+def _examples_together(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
+    """Draw the steps of a few examples of all operations, and a content with what each of them is given."""
+    steps, content = [], {}
+    for key in draw(some("a", "ab", "abc")):
+        example = draw(some(*draw(some(*operations().values())).examples))
+        given = _varied(draw, example.given)
+        content[key] = draw(some(given, given, json.dumps(given)))
+        steps.append(_below(key, example.step))
+        if draw(st.integers(0, 4)) == 0:
+            return {"steps": [example.step], **draw(fields({}, **_OPTIONS))}, given
+    steps += draw(st.lists(_of_examples(("@", "*", *content, *(f"{key}[*]" for key in content))), max_size=2))
+    return {"steps": steps, **draw(fields({}, **_OPTIONS))}, content
+
+
 @st.composite
 def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
     kind = draw(some(*kinds))
-    rule, content = draw(_RULES[kind]), draw(KINDS[kind])
+    rule, content = draw(_examples_together() if kind == "examples" else st.tuples(_RULES[kind], KINDS[kind]))
     if kind in _REMOVALS and draw(st.booleans()):
         rule = _aim(draw, kind, rule, content)
     ruleset = compiled(rule)
@@ -276,7 +348,7 @@ def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
 
 
 _RULES = {kind: rule_files(kind) for kind in KINDS}
-cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "log", "any")
+cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "log", "any", "examples", "examples")
 """A rule as data, its ruleset for the tool `t`, and the content of a return that it is aimed at."""
 cases_of_records = _cases("records")
 """Cases whose content is a list of objects."""

@@ -22,7 +22,9 @@ from tests.laws.strategies import cases
 # A marker would be one character longer than the two items that it replaces.
 _LONG_MARKER = {"steps": [{"extract": ["ipv4"], "preserve": ["threat_actor"]}]}
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
-    cases.map(case_of_drawn), case_of(_LONG_MARKER, ["\ud800 größer Fancy Bear 🙂", "end. größer"])
+    cases.map(case_of_drawn),
+    case_of({"steps": [{"lines": True, "limit": 1}]}, 'INFO started\nINFO started\n{"level": "ERROR"}'),
+    case_of(_LONG_MARKER, ["\ud800 größer Fancy Bear 🙂", "end. größer"]),
 )
 
 

@@ -92,6 +92,20 @@ _READ = {
 }
 # No item is left, so nothing tells a list of texts from a list of objects.
 _EMPTIED = {"steps": [{"limit": 1}, {"extract": ["ipv4"], "preserve": ["ipv4"]}, {"limit": 2}], "preserve": ["ipv4"]}
+# The bound counts the indicators in document order, although only a tuple is opened before it is removed.
+_BOUND = {
+    "max_chars": 200,
+    "steps": [
+        {"path": 'id[0]."3".raw', "dedupe": True},
+        {"path": 'id[*]."3".ip', "limit": {"head": 1, "tail": 3}, "lines": True, "preserve": {"ioc": 4}},
+    ],
+}
+_NOTES = (
+    "mail-diacie[.]top asked the portal question 31549 of 10.0.0.12 in the morning of the last day",
+    "ERROR quick question while up in the morning münchen.example.org 198.51.100[.]4 report and question last morning",
+)
+# All items are removed, and a text repeats the indicator of an object.
+_REPEATED = {"preserve": ["ip"], "steps": [{"keep": "[?source == 'high']"}]}
 _HOSTS = (*[Edge(0, "low")] * 3, Edge(7, Word.LENGTHY))
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     live_cases(),
@@ -104,6 +118,11 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     case_of(_MAP, {"hosts": {"a": Edge(5, ""), "b": Edge(6, "x"), "c": {"source": 1}}}),
     case_of(_READ, ({"tags": [1, 2], "ip": "2001:db8::ff00:42:8329"}, {}, {}, {}, {"tags": [Word.LENGTHY, 3], "n": 1})),
     case_of(_EMPTIED, _HOSTS),
+    case_of(_REPEATED, (Edge(1, Word.LONG), Edge(2, Word.LONG), Word.LONG)),
+    case_of(_BOUND, {"id": ["a", "b", {}, {"4": {"tags": _NOTES, "url": "http://203.0.113.57:8080/x.php"}}]}),
+    case_of(
+        {"preserve": {"ip": 1}, "steps": [{"path": "a", "limit": 1}]}, {"a": [0, {"b": (_NOTES[1],), "c": "192.0.2.1"}]}
+    ),
     case_of(_TARGET, [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}]),
 )
 

@@ -1,0 +1,72 @@
+"""Every operation is generated from its own examples, also a new one that nobody lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given, settings
+
+from reducer.engine import attempt
+from reducer.operations import operations
+from reducer.operations.op import Example, Op, Place
+from tests.laws.laws import case_of_drawn, check
+from tests.laws.strategies import cases, laws
+from tests.laws.test_planted_bugs import hunt
+
+
+class DropNull(Op):
+    """Drop items that are null."""
+
+    accepts = frozenset({list})
+    examples = (Example("a list with gaps", {"drop_null": True}, [1, None, 0], [1, 0]),)
+
+    drop_null: Literal[True]
+
+    @classmethod
+    def verb(cls) -> str:
+        return "drop_null"
+
+    def apply(self, place: Place, root: Place) -> None:
+        place.keep_items([index for index, item in enumerate(place.contents()) if item is not None])
+
+    def describe(self, place: str) -> str:
+        return f"drops null from {place}"
+
+
+class Failing(DropNull):
+    """Fail at the second null."""
+
+    def apply(self, place: Place, root: Place) -> None:
+        assert place.contents().count(None) < 2
+
+
+def test_every_operation_is_generated_and_a_new_one_obeys_the_laws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(operations(), "drop_null", DropNull)
+    effective: Counter[str] = Counter()
+
+    @settings(laws, max_examples=600, database=None, derandomize=True, deadline=None)
+    @given(cases)
+    def hold(drawn: Any) -> None:
+        rule, ruleset, content = drawn
+        runs = attempt(ruleset, "t", content).steps
+        effective.update(run.step.op.verb() for run in runs if run.step and run.changed)
+        if any("drop_null" in step for step in rule["steps"]):
+            check(case_of_drawn(drawn))
+
+    hold()
+    assert all(effective[verb] >= 5 for verb in operations()), effective
+
+
+def test_a_bug_in_a_new_operation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(operations(), "drop_null", Failing)
+
+    @hunt
+    @given(cases)
+    def hold(drawn: Any) -> None:
+        _, ruleset, content = drawn
+        attempt(ruleset, "t", content)
+
+    with pytest.raises(AssertionError):
+        hold()
