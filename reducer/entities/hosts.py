@@ -22,7 +22,7 @@ _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # reserved addresses, and object ids in certificates
-_ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rb"\\(?:[nrt]|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
