@@ -21,10 +21,11 @@ ENTITIES = (
     *("hxxp://evil-updates[.]com/a/b.php?id=1", "https://example.org/report/2024", "ops@evil-updates.com"),
     *("d41d8cd98f00b204e9800998ecf8427e", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     *("CVE-2024-3400", "CVE-2021-44228", "T1059.001", "APT28", "Lazarus Group", "Fancy Bear"),
+    *("\\u0440\\u0430ypal.com", "b\\u00e4ckup-portal.com", "http://\\ud835\\udc1evil.com/a", "bob@\\\\u0440aypal.com"),
 )
 WORDS = (
     *("the", "traffic", "was", "seen", "again", "last", "night", "near", "größer", "🙂", "a" * 90, "x"),
-    *("\n", "\ud800", '"', "\\", "]", "…[", "end."),
+    *("\n", "\ud800", '"', "\\", "]", "…[", "end.", "\\u0430", "\\u201c"),
 )
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
