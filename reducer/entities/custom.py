@@ -93,6 +93,10 @@ def compile_pattern(kind: str, text: str) -> Find:
         raise _explained(text, error.args[0]) from error
     _check_matches_in_prose(text, regexp)
     group = _value_group(text, matches_empty)
+    if group is None and regexp.groups:
+        message = "the group of the value must not be repeated, or inside another group"
+        help = f"write one pattern for each kind of value: {_OPTIONAL}"
+        raise CustomTypeError(message, help, width=size)
     if group is not None and not all(map(matches_empty, (text[: group[0]], text[group[1] :]))):
         message = "the value alone must match too: everything around the group must be optional"
         help = f"let it match the start or end of a text: {_OPTIONAL}"

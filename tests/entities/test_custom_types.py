@@ -150,3 +150,17 @@ def test_any_text_is_a_pattern_or_refused_at_a_column(text: str) -> None:
     else:
         assert refusal.message
         assert 1 <= refusal.column <= max(1, len(text))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r"imei[ :=]{1,3}(?P<value>[0-9]{15})", "the value alone must match too"),
+        (r"(?:imei[ :=]{1,3}([0-9]{15})|serial=([0-9]{8}))", "the group of the value must not be"),
+        (r"(?:imei[ :=]{1,3}([0-9]{15}))+", "the group of the value must not be"),
+    ],
+)
+def test_a_pattern_whose_values_no_marker_can_mention_is_refused(pattern: str, message: str) -> None:
+    """Without the refusal, its values would never be found, or `truncate` would keep every text that contains one."""
+    with pytest.raises(CustomTypeError, match=message):
+        compile_pattern("imei", pattern)
