@@ -116,15 +116,15 @@ def with_cache(find: Scan) -> Scan:
     return lambda text: cached(text) if len(text) <= SHORT else find(text)
 
 
-def entity_of(match: Unfolded, text: str, first: int, shared: dict[str, str]) -> Entity:
-    """Return the entity of a match in a text that starts at `first` of what was searched.
-
-    A dense text repeats its values. With one dict `shared` for all matches, 10 MB of text need 130 MB less.
-    """
-    start, end, kind, canonical = match
-    value = text[start - first : end - first]
-    value = shared.setdefault(value, value)
-    return Entity(kind, value, canonical or value, start - first, end - first)
+def entities_of(matches: Iterable[Unfolded], text: str, first: int = 0) -> list[Entity]:
+    """Return the entities of the matches in a text that starts at `first` of what was searched."""
+    share = dict[str, str]().setdefault  # a dense text repeats its values: without copies, 10 MB need 130 MB less
+    found: list[Entity] = []
+    for start, end, kind, canonical in matches:
+        value = text[start - first : end - first]
+        value = share(value, value)
+        found.append(Entity(kind, value, canonical or value, start - first, end - first))
+    return found
 
 
 def under_key(find: Scan, key: str, text: str) -> Sequence[Entity]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby
 
-from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, Unfolded, entity_of, with_cache
-from reducer.entities.escapes import decoded, has_escapes
+from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, Unfolded, entities_of, with_cache
+from reducer.entities.escapes import MARK, decoded
 from reducer.entities.hosts import MASK, addresses_and_domains
 from reducer.entities.names import listed, names
 from reducer.entities.observables import REFANGED, WITH_BACKSLASHES, observables
@@ -30,8 +30,7 @@ def compiled(types: frozenset[str]) -> Scan:
     find = _finder(types)
 
     def scan(text: str) -> Sequence[Entity]:
-        shared: dict[str, str] = {}
-        return tuple(entity_of(match, text, 0, shared) for match in find(text))
+        return tuple(entities_of(find(text), text))
 
     return with_cache(scan)
 
@@ -49,7 +48,7 @@ def compiled_for_many(types: frozenset[str]) -> ScanMany:
         # Texts that are not ASCII are joined separately, because they make folding much slower.
         parts: tuple[list[str], list[str]] = [], []
         for text in texts:
-            parts[text.isascii() and not has_escapes(text)].append(text)
+            parts[text.isascii() and MARK not in text].append(text)
         found: dict[str, Sequence[Entity]] = {}
         for part in parts:
             starts = _starts(part)
@@ -72,10 +71,9 @@ def _scan_joined(texts: list[str], find: _Find, found: dict[str, Sequence[Entity
     """Add the entities in texts to `found`."""
     matches = [*find("\n".join(texts))]
     starts = _starts(texts) if matches else []
-    shared: dict[str, str] = {}
     for number, of_text in groupby(matches, lambda match: bisect_right(starts, match[0]) - 1):
         text, first = texts[number], starts[number]
-        found[text] = tuple(entity_of(match, text, first, shared) for match in of_text)
+        found[text] = tuple(entities_of(of_text, text, first))
 
 
 def _finder(types: frozenset[str]) -> _Find:

@@ -17,7 +17,7 @@ from reducer.entities.entity import (
     Scan,
     ScanMany,
     Unfolded,
-    entity_of,
+    entities_of,
     expand,
     with_cache,
 )
@@ -102,10 +102,9 @@ def _custom(text: str, finders: Iterable[Find]) -> list[Entity]:
         found += find(plain, data)
     if escapes:
         found = mapped_back(found, plain, escapes)
-    shared: dict[str, str] = {}
     ends: dict[str, int] = {}
     entities: list[Entity] = []
-    for entity in sorted((entity_of(match, text, 0, shared) for match in found), key=_order):
+    for entity in sorted(entities_of(found, text), key=_order):
         if entity.start >= ends.get(entity.type, 0):
             ends[entity.type] = entity.end
             entities.append(entity)
