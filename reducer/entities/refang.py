@@ -126,20 +126,20 @@ def _escaped(data: bytes) -> Iterator[_Piece]:
 def _bracketed(data: bytes) -> Iterator[_Piece]:
     """Yield what is in brackets, as in `evil[.]com`."""
     for m in _OPEN.finditer(data.translate(_BRACKETS)):
-        new = _meant(data, m)
+        start, end = m.span()
+        kind = str(m.lastgroup)
+        new = _meant(data, m, kind, start, end)
         if new is not None:
-            start, end = _widened(data, m)
-            yield start, end, new
+            yield *_widened(data, kind, start, end), new
 
 
-def _meant(data: bytes, m: re.Match[bytes]) -> bytes | None:
+def _meant(data: bytes, m: re.Match[bytes], kind: str, start: int, end: int) -> bytes | None:
     """Return what replaces a match of `_OPEN`, or None if it defangs nothing."""
-    kind = m.lastgroup
     if kind == "dot":
-        after = data[m.end() : m.end() + 1]
+        after = data[end : end + 1]
         return b"\x01" if after.isalnum() or after in _AFTER_DOT else None
     if kind == "tail" or kind == "open":
-        return b"\x01" + m[kind] if data[m.start()] == 91 else None
+        return b"\x01" + m[kind] if data[start] == 91 else None
     if kind == "at":
         return b"@"
     if kind == "same":
@@ -147,10 +147,8 @@ def _meant(data: bytes, m: re.Match[bytes]) -> bytes | None:
     return b""
 
 
-def _widened(data: bytes, m: re.Match[bytes]) -> tuple[int, int]:
+def _widened(data: bytes, kind: str, start: int, end: int) -> tuple[int, int]:
     """Return start and end of a match of `_OPEN` with the spaces and the backslash that belong to it."""
-    start, end = m.span()
-    kind = m.lastgroup
     before, after = data[start - 1 : start], data[end : end + 1]
     if before == b"\\":
         return start - 1, end

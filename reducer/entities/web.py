@@ -61,19 +61,28 @@ def urls(data: bytes) -> list[Match]:
 
 def _url(data: bytes, at: int, done: int) -> Match | None:
     """Return the URL with its `://` at `at`, or None if there is none that starts at `done` or later."""
-    written, scheme = _scheme(data[max(done, at - 6) : at].lower())
+    head = data[max(done, at - 6) : at].lower()
+    written = head[-5:] if head[-1:] == b"s" else head[-4:]
+    if written not in _SCHEMES:
+        m = _SCHEME.search(head)
+        written = m[0] if m else b""
+    scheme = _SCHEMES.get(written)
+    if scheme is None:
+        return None
     start = at - len(written)
-    if not scheme or (start and data[start - 1 : start].isalnum() and not may_start(data, start)):
+    if not may_start(data, start):
         return None
     first = at + 3
-    place = _place(data, first)
+    place = _PLACE.match(data, first)
     if place is None:
         return None
-    host, end = place["host"], place.end()
+    if data[place.end() : place.end() + 1] in _BEFORE_USER:
+        place = _after_user(data, first) or place
+    host, host_end, end = place["host"], place.end("host"), place.end()
     named = _host(host, scheme in (b"file", b"smb"))
     if named is None or (scheme == b"file" and data[first] == 47):
         return None
-    host_end = place.start("host") + len(named)
+    host_end -= len(host) - len(named)
     if data[end : end + 1] in (b"/", b"?", b"#") and b"\x80" not in host[len(named) :]:
         end = _path_end(data, end, data[start - 1 : start])
     elif len(named) != len(host):
@@ -81,26 +90,14 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     while data[end - 1] in _TRAIL:
         end -= 1
     end = max(end, host_end)
-    before = data[first : place.start("host")].lower().removeprefix(b"/")
+    before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
 
 
-def _scheme(head: bytes) -> tuple[bytes, bytes]:
-    """Return the scheme at the end of a text as written and as it is meant, which is empty if there is none."""
-    written = head[-5:] if head[-1:] == b"s" else head[-4:]
-    if written not in _SCHEMES:
-        m = _SCHEME.search(head)
-        written = m[0] if m else b""
-    return written, _SCHEMES.get(written, b"")
-
-
-def _place(data: bytes, start: int) -> re.Match[bytes] | None:
-    """Return the match of the host and the port of a URL, after a user and a password."""
-    place = _PLACE.match(data, start)
-    if place and data[place.end() : place.end() + 1] in _BEFORE_USER:
-        user = _USER.match(data, start)
-        return (user and _PLACE.match(data, user.end())) or place
-    return place
+def _after_user(data: bytes, start: int) -> re.Match[bytes] | None:
+    """Return the match of the host and the port after a user and a password, or None if there is no user."""
+    user = _USER.match(data, start)
+    return _PLACE.match(data, user.end()) if user else None
 
 
 def _path_end(data: bytes, start: int, before: bytes) -> int:
