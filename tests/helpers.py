@@ -88,14 +88,21 @@ def entities(value: Any, types: frozenset[str] | None = None) -> dict[str, None]
 
 
 def is_bounded(value: str, text: str) -> bool:
-    """Return whether `value` is in `text`, bounded by non-word characters.
+    """Return whether `value` is in `text`, bounded by characters that belong to no word.
 
-    The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, do not count.
+    The letter of the escape in the JSON text `\\n192.0.2.1` does not count, and `\\u00e4` is the letter that it writes.
     """
-    escapes = r"(?<=\\[nrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})"
-    before = f"(?:(?<![A-Za-z0-9])|{escapes})" if value[0].isalnum() else ""
-    after = r"(?![A-Za-z0-9])" if value[-1].isalnum() else ""
+    value, text = unescaped(value), unescaped(text)
+    letter = "A-Za-z0-9\u00c0-\u058f"
+    escapes = r"(?<=\\[nrt])|(?<=\\x[0-9A-Fa-f]{2})"
+    before = f"(?:(?<![{letter}])|{escapes})" if value[0].isalnum() else ""
+    after = f"(?![{letter}])" if value[-1].isalnum() else ""
     return value in text and re.search(before + re.escape(value) + after, text) is not None
+
+
+def unescaped(text: str) -> str:
+    """Return a text with its escapes `\\u00e4` decoded, in UTF-16 units."""
+    return re.sub(r"\\{1,4}u([0-9A-Fa-f]{4})", lambda match: chr(int(match[1], 16)), text)
 
 
 WORDS = ("the traffic was seen again last night near größer 🙂 it's " + r'"x" a\b end.').split()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer.entities.entity import GROUPS, Entity, Scan
+from reducer.entities.escapes import decoded
 from reducer.errors import shortened
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import Unreducible, chars, is_media
@@ -54,7 +55,8 @@ def entities(value: Any, scan: Scan) -> dict[tuple[str, str], Entity]:
 
 
 def contains(text: str, value: str) -> bool:
-    """Return whether a text contains an entity as a whole word."""
+    """Return whether a text contains an entity as a whole word. The digits of an escape are not part of a word."""
+    text, value = decoded(text)[0], decoded(value)[0]
     # One regular expression instead of this search takes 7 ms on 80,000 characters.
     at = text.find(value)
     while at >= 0:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reducer import markers
 from reducer.entities import Entity
+from reducer.entities.escapes import spans
 
 Range = tuple[int, int]
 """The start and end of a piece of text, in characters."""
@@ -202,7 +203,7 @@ def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
-    """Return the position nearest to `at`, before it (`direction` -1) or after it (1), that cuts no entity.
+    """Return the position nearest to `at`, before it (`direction` -1) or after it (1), that cuts no entity or escape.
 
     The kept text ends (-1) or starts (1) at this position. White space nearby is preferred; otherwise the kept text
     must contain the same entities there as the whole text. If there is no such position, nothing is kept.
@@ -215,7 +216,9 @@ def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
         whole, kept = _windows(text, at, direction)
         low, begin = max(0, at - _FAR), at if after else max(0, at - _FAR)
         around = {(low + e.start, low + e.end, e.value) for e in scan(whole)}
-        cut = next(((start, end) for start, end, _ in around if start < at < end), None)
+        units = [each[:2] for each in around]
+        units += [(low + start, low + end) for start, end in spans(whole)]
+        cut = next((unit for unit in units if unit[0] < at < unit[1]), None)
         if cut is not None:
             at = cut[after]
             continue

@@ -6,6 +6,7 @@
 `scan` takes a text and returns its entities in order; `scanner` returns a function that finds the given types. A scan
 takes linear time for any text and never raises. Every value can be mentioned in a marker: scanned under the key
 `mentions`, it is the same entity, and it has no line break and no space at its ends; only a `user_agent` has a `, `.
+Tests check this for an example of each type, and a pattern of a rule file is refused if its values cannot be mentioned.
 `README.md` describes what counts as an entity.
 """
 

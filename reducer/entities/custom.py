@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, AnyStr
 
-from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
+from reducer.entities.entity import MAX_CHARS, Unfolded, is_mentionable, is_separate
 from reducer.files import read_file
 
 _MAX_PATTERN_CHARS = 1000
@@ -39,8 +39,8 @@ _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 # this takes quadratic time: 80 s for 200,000 words, but 0.2 s after one long word.
 _DECOY = b"\x00" * 5000
 
-Find = Callable[[str, bytes], list[Entity]]
-"""A function that finds the entities of one type in a text and its ASCII bytes."""
+Find = Callable[[str, bytes], list[Unfolded]]
+"""A function that finds the matches of one type in a text and its ASCII bytes."""
 
 
 class CustomTypeError(ValueError):
@@ -93,14 +93,17 @@ def compile_pattern(kind: str, text: str) -> Find:
         raise _explained(text, error.args[0]) from error
     _check_matches_in_prose(text, regexp)
     group = _value_group(text, matches_empty)
+    if group is None and regexp.groups:
+        message = "the group of the value must not be repeated, or inside another group"
+        help = f"write one pattern for each kind of value: {_OPTIONAL}"
+        raise CustomTypeError(message, help, width=size)
     if group is not None and not all(map(matches_empty, (text[: group[0]], text[group[1] :]))):
         message = "the value alone must match too: everything around the group must be optional"
         help = f"let it match the start or end of a text: {_OPTIONAL}"
         raise CustomTypeError(message, help, group[0] + 1, group[1] - group[0])
 
-    def find(text: str, data: bytes) -> list[Entity]:
-        spans = _spans(regexp, 1 if regexp.groups else 0, text, data)
-        return [Entity(kind, text[start:end], text[start:end], start=start, end=end) for start, end in spans]
+    def find(text: str, data: bytes) -> list[Unfolded]:
+        return [(start, end, kind, "") for start, end in _spans(regexp, 1 if regexp.groups else 0, text, data)]
 
     return find
 
@@ -247,14 +250,14 @@ def word_finder(kind: str, words: Sequence[str], case_sensitive: bool) -> Find:
     automaton = BytesAhoCorasick([_DECOY, *table], implementation=Implementation.ContiguousNFA)
     entries = [{}, *table.values()]
 
-    def find(text: str, data: bytes) -> list[Entity]:
-        found: list[Entity] = []
+    def find(text: str, data: bytes) -> list[Unfolded]:
+        found: list[Unfolded] = []
         for index, start, end in automaton.find_matches_as_indexes(folded(data), overlapping=True):
             value = text[start:end]
             word = entries[index].get(folded(value))
             neighbours = text[start - 1 : start] + text[end : end + 1]
             if word is not None and "_" not in neighbours and is_separate(text, start, end):
-                found.append(Entity(kind, value, word, start=start, end=end))
+                found.append((start, end, kind, word))
         return found
 
     return find

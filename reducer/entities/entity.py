@@ -36,7 +36,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "ip": ("ipv4", "ipv6"),
     "hash": ("md5", "sha1", "sha256", "sha512"),
     "ioc": ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512"),
-    "observable": tuple(row[0] for row in TABLE),
+    "observable": tuple(row.type for row in TABLE),
 }
 ALL_TYPES = (*TYPES, *GROUPS["observable"])
 """Also those that are read only on request."""
@@ -47,6 +47,9 @@ Match = tuple[int, int, str, bytes]
 
 The canonical value is empty if it is the value as written, as for nine matches in ten.
 """
+
+Unfolded = tuple[int, int, str, str]
+"""Start and end in a text, type, and canonical value, which is empty if it is the value as written."""
 
 Scan = Callable[[str], Sequence[Entity]]
 ScanMany = Callable[[Iterable[str]], dict[str, Sequence[Entity]]]
@@ -83,9 +86,13 @@ def word_lists() -> dict[bytes, frozenset[bytes]]:
 
 @cache
 def _types_by_name() -> dict[str, str]:
-    aliases = {kind: word_lists().get(b"also_" + kind.encode(), ()) for kind in (*ALL_TYPES, *GROUPS)}
-    types = {alias.decode(): kind for kind, names in aliases.items() for alias in names}
-    return {**types, **{kind.replace("_", "-"): kind for kind in aliases}}
+    types: dict[str, str] = {}
+    for kind in (*ALL_TYPES, *GROUPS):
+        for alias in word_lists().get(b"also_" + kind.encode(), ()):
+            types[alias.decode()] = kind
+    for kind in (*ALL_TYPES, *GROUPS):
+        types[kind.replace("_", "-")] = kind
+    return types
 
 
 def types_for(name: str, known: Collection[str] = (*ALL_TYPES, *GROUPS)) -> tuple[str, ...]:
@@ -95,14 +102,29 @@ def types_for(name: str, known: Collection[str] = (*ALL_TYPES, *GROUPS)) -> tupl
         plain = plain.removeprefix("file:hashes").lstrip(".")
     elif "|" not in plain:
         plain = plain.partition(":")[0]
-    parts = (re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part) for part in re.split(r"[|:]", plain))
-    return tuple(kind for kind in dict.fromkeys(_types_by_name().get(part, "") for part in parts) if kind in known)
+    found: dict[str, None] = {}
+    for part in re.split(r"[|:]", plain):
+        kind = _types_by_name().get(re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part), "")
+        if kind in known:
+            found[kind] = None
+    return tuple(found)
 
 
 def with_cache(find: Scan) -> Scan:
     """Return a scanner that caches the entities of short texts."""
     cached = lru_cache(maxsize=_CACHED_TEXTS)(find)
     return lambda text: cached(text) if len(text) <= SHORT else find(text)
+
+
+def entities_of(matches: Iterable[Unfolded], text: str, first: int = 0) -> list[Entity]:
+    """Return the entities of the matches in a text that starts at `first` of what was searched."""
+    share = dict[str, str]().setdefault  # a dense text repeats its values: without copies, 10 MB need 130 MB less
+    found: list[Entity] = []
+    for start, end, kind, canonical in matches:
+        value = text[start - first : end - first]
+        value = share(value, value)
+        found.append(Entity(kind, value, canonical or value, start - first, end - first))
+    return found
 
 
 def under_key(find: Scan, key: str, text: str) -> Sequence[Entity]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reducer.entities.entity import Match
+from reducer.entities.entity import Match, may_start
 from reducer.entities.evidence import NO_NAME, TLDS, is_version, needed, suffices
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
@@ -22,7 +22,7 @@ _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # reserved addresses, and object ids in certificates
-_ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rb"\\(?:[nrt]|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
@@ -34,7 +34,6 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
     `mask` is its translation by MASK, in which spaces replace entities that are already known.
     """
     found: list[Match] = []
-    size = len(data)
     done = 0  # end of the last name
     path_end = 0  # no domains before the end of a path
     for m in _DOTS.finditer(mask):
@@ -46,23 +45,14 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
             continue
         if dot < path_end or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
-        low = max(done, dot - _MAX_BACK)
-        start = mask.rfind(b" ", low, dot) + 1
-        if not start:
-            if low and low != done:
-                continue
-            start = low
-        if mask[end : end + 1] == b"_":
-            if mask[start] != 95:
-                continue
-            start = end - len(mask[start:end].lstrip(b"_"))  # Markdown: _evil.com_
+        start = _start_of_word(mask, dot, end, done)
+        if start < 0:
+            continue
         level = needed(data[start:end])
         if level == NO_NAME:
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
-                path_end = mask.find(b" ", end)
-                if path_end < 0:
-                    path_end = size
+                path_end = _end_of_word(mask, end)
                 continue
             level = needed(data[start:end])
             if level == NO_NAME:
@@ -74,6 +64,26 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
     return found
 
 
+def _start_of_word(mask: bytes, dot: int, end: int, done: int) -> int:
+    """Return where the word around a last dot starts, at `done` or later, or -1 if it has no start or no end."""
+    low = max(done, dot - _MAX_BACK)
+    start = mask.rfind(b" ", low, dot) + 1
+    if not start:
+        if low and low != done:
+            return -1
+        start = low
+    if mask[end : end + 1] == b"_":
+        if mask[start] != 95:
+            return -1
+        start = end - len(mask[start:end].lstrip(b"_"))  # Markdown: _evil.com_
+    return start
+
+
+def _end_of_word(mask: bytes, start: int) -> int:
+    end = mask.find(b" ", start)
+    return len(mask) if end < 0 else end
+
+
 def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]) -> Match | None:
     """Return the IPv4 address with its first dot at `dot`, None for a version, a product, an object id and the like.
 
@@ -82,26 +92,34 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
     start = dot - 1
     while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
         start -= 1
-    if mask[start:dot] not in _OCTETS:
+    if mask[start:dot] not in _OCTETS or _is_longer(mask, end):
         return None
-    after = mask[end] if end < len(mask) else 32
-    if after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha()):
-        return None
-    address = (start, end, "ipv4", mask[start:end] if 1 in data[start:end] else b"")
+    is_defanged = 1 in data[start:end]
+    address = (start, end, "ipv4", mask[start:end] if is_defanged else b"")
     last = mask[start - 1] if start else 32
-    before = mask[start - 2] if start > 1 else 32
     if last in _LETTERS:
-        return address if last in b"nrt" and before == 92 else None
+        return address if may_start(mask, start) else None
     if last in b".%":
         return None
-    if address[3]:
+    if is_defanged:
         return address
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
-        return address if is_range or before not in _LETTERS else None
-    if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
-        return None
-    return None if is_version(data, start, end) else address
+        return address if is_range or start < 2 or mask[start - 2] not in _LETTERS else None
+    return None if _is_no_host(data, start, end) else address
+
+
+def _is_no_host(data: bytes, start: int, end: int) -> bool:
+    """Return whether four numbers are a reserved address, an object id or a version."""
+    if data.startswith(_NO_HOST, start, end) and data[start:end] != b"0.0.0.0":
+        return True
+    return is_version(data, start, end)
+
+
+def _is_longer(mask: bytes, end: int) -> bool:
+    """Return whether a word with an address in front goes on at `end`."""
+    after = mask[end] if end < len(mask) else 32
+    return after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha())
 
 
 def _start(data: bytes, mask: bytes, start: int, dot: int, *, end: int) -> int:
@@ -109,27 +127,37 @@ def _start(data: bytes, mask: bytes, start: int, dot: int, *, end: int) -> int:
 
     Return -1 in a path.
     """
+    start = _after_quoting(data, mask, start, dot, end=end)
+    if 92 in mask[start:dot]:
+        start = _after_escapes(data, mask, start, dot)
+        if start < 0:
+            return -1
     head = mask[start:dot]
-    after = data[end : end + 1]
-    if head[:1] == b"%" and (after == b"%" or not _CODED.match(head)):  # LIKE '%evil.com%'
-        start += 1
-        head = head[1:]
-    elif (head[:2] == b"\\\\" and after == b"@") or _DNSMASQ.search(data, max(0, start - 8), start + 1):
-        # \\evil.com@80\share, address=/evil.com/0.0.0.0
-        start = mask.rfind(head[:1], start, start + 2) + 1
-        head = mask[start:dot]
-    if b"\\" in head:
-        if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
-            return -1
-        # `\T` is not an escape, but the mask contains `\t` for it.
-        escapes = [m.end() for m in _ESCAPE.finditer(data, start, dot)]
-        if not escapes or b"\\" in _ESCAPE.sub(b"", data[start:dot]):
-            return -1
-        start = escapes[-1]
-        head = mask[start:dot]
     if head.startswith(b"//"):
         start += 2
         head = head[2:]
     if b"/" in head or b"%" in head:
         return -1
     return start + len(head) - len(head.lstrip(b".-"))
+
+
+def _after_quoting(data: bytes, mask: bytes, start: int, dot: int, *, end: int) -> int:
+    """Return where a name starts after what marks a pattern or a host: `LIKE '%evil.com%'`, `address=/evil.com/`."""
+    head = mask[start:dot]
+    after = data[end : end + 1]
+    if head[:1] == b"%" and (after == b"%" or not _CODED.match(head)):
+        return start + 1
+    if (head[:2] == b"\\\\" and after == b"@") or _DNSMASQ.search(data, max(0, start - 8), start + 1):
+        return mask.rfind(head[:1], start, start + 2) + 1  # \\evil.com@80\share, address=/evil.com/0.0.0.0
+    return start
+
+
+def _after_escapes(data: bytes, mask: bytes, start: int, dot: int) -> int:
+    """Return where a name starts after escapes such as `\\n`, or -1 in a path."""
+    if (start and data[start - 1] == 58) or b"\\\\" in mask[start:dot]:
+        return -1
+    # `\T` is not an escape, but the mask contains `\t` for it.
+    escapes = [m.end() for m in _ESCAPE.finditer(data, start, dot)]
+    if not escapes or b"\\" in _ESCAPE.sub(b"", data[start:dot]):
+        return -1
+    return escapes[-1]

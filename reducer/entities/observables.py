@@ -1,8 +1,7 @@
 """Find the types of the group `observable`, which are read only on request. A type is one row of `TABLE`.
 
-A row is the type, an anchor that a text must contain in lower case, a regex in which every repeat is bounded, and a
-function that returns the canonical value of a match, or "" if the match is something else. The group `value` of a regex
-is the entity; without it, the entity is the whole match. No letter or digit is beside an entity.
+No letter or digit is beside an entity. A marker can mention every value, also one that needs certain text before it:
+in a list of mentions, it needs none.
 """
 
 from __future__ import annotations
@@ -12,8 +11,23 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from ipaddress import ip_network
+from typing import NamedTuple
 
-Row = tuple[str, bytes, str, Callable[[str], str]]
+
+class Row(NamedTuple):
+    """A type. Every repeat in its patterns is bounded, and they match in any case."""
+
+    type: str
+    anchor: bytes
+    """A text must contain this literal in lower case."""
+    pattern: str
+    canonical: Callable[[str], str]
+    """Returns the canonical value of a match, or "" if the match is something else."""
+    example: str
+    """A value that tests write into a marker and read again."""
+    before: str = ""
+    """A pattern of the text that must stand before a value, if it is no value without it."""
+
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4 = rf"(?:{_OCTET}[.\x01]){{3}}{_OCTET}"
@@ -25,7 +39,9 @@ _KEY = rf"HK(?:LM|CU|CR|U|CC|EY_[A-Z_]{{5,20}}){_PARTS}"
 _UNIX_ROOTS = (
     "applications|bin|boot|dev|etc|home|lib|library|mnt|opt|private|proc|root|run|sbin|srv|sys|system|tmp|users|usr|var"
 )
-_UNIX_PATH = rf"""(?<![a-z0-9_/.~-])(?:~|/(?:{_UNIX_ROOTS}))(?:/[a-z0-9_.@%+~-]{{1,80}}){{1,20}}"""
+_UNIX_PATH = (
+    rf"""(?:(?<![a-z0-9_/.~-])|(?<=\\u[0-9a-f]{{4}}))(?:~|/(?:{_UNIX_ROOTS}))(?:/[a-z0-9_.@%+~-]{{1,80}}){{1,20}}"""
+)
 _HIVES = {
     "HKLM": "HKEY_LOCAL_MACHINE", "HKCU": "HKEY_CURRENT_USER", "HKCR": "HKEY_CLASSES_ROOT", "HKU": "HKEY_USERS",
     "HKCC": "HKEY_CURRENT_CONFIG",
@@ -48,10 +64,7 @@ _AGENT = (
     rf"(?:{_AGENTS})/[0-9][0-9a-z.]{{0,20}}"
     r"(?: \([^()\r\n]{1,200}\)| [a-z][a-z0-9._-]{1,30}/[0-9a-z][0-9a-z._+-]{0,30}){0,12}"
 )
-_JA3 = (
-    r"""(?:(?<![a-z])ja3s?(?:[ _-](?:hash|digest|md5|fingerprint))?["']?[ ]?[:=]?[ ]?["']?"""
-    r"|mentions:? (?:[^\]\n]{1,180}, )?)(?P<value>[0-9a-f]{32})"
-)
+_BEFORE_JA3 = r"""(?<![a-z])ja3s?(?:[ _-](?:hash|digest|md5|fingerprint))?["']?[ ]?[:=]?[ ]?["']?"""
 _MAC = (
     r"(?<![0-9a-f][:-])[0-9a-f]{2}(?P<by>[:-])(?:[0-9a-f]{2}(?P=by)){4}[0-9a-f]{2}(?![:-][0-9a-f])"
     r"|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?!\.)"
@@ -129,45 +142,87 @@ def _sha384(value: str) -> str:
 
 
 TABLE: tuple[Row, ...] = (
-    ("cidr", b"/", rf"(?:{_IPV4}|{_IPV6})/[0-9]{{1,3}}(?![.:/][0-9a-f]|/)", _network),
-    ("ip_port", b":", rf"(?:{_IPV4}|\[{_IPV6}\]):[0-9]{{1,5}}(?![.:][0-9a-f])", _endpoint),
-    ("mac", b"", _MAC, _mac),
-    ("asn", b"as", r"(?-i:ASN?[ :-]?|asn[:=]|as)[1-9][0-9]{0,9}(?![.,][0-9])", _asn),
-    ("cwe", b"cwe", r"cwe-[1-9][0-9]{0,4}", str.upper),
-    ("ghsa", b"ghsa", r"ghsa(?:-[23456789cfghjmpqrvwx]{4}){3}(?!-)", lambda value: "GHSA" + value[4:].lower()),
-    ("uuid", b"-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!-[0-9a-f])", str.lower),
-    ("file_name", b".", _FILE, _file),
-    ("file_path", b"", rf"{_WINDOWS_PATH}|{_UNIX_PATH}", _path),
-    ("registry_key", b"hk", _KEY, _registry_key),
-    ("bitcoin", b"", rf"(?-i:[13][{_BASE58}]{{25,34}})|bc1[{_BASE32}]{{11,71}}", _bitcoin),
-    ("ethereum", b"0x", r"0x[0-9a-f]{40}", _ethereum),
-    ("ssdeep", b":", r"[0-9]{1,10}:[a-z0-9/+]{3,64}:[a-z0-9/+]{3,64}(?![/+])", _ssdeep),
-    ("ja3", b"", _JA3, str.lower),
-    ("user_agent", b"/", _AGENT, str),
-    ("sha384", b"", r"[0-9a-f]{96}", _sha384),
+    Row("cidr", b"/", rf"(?:{_IPV4}|{_IPV6})/[0-9]{{1,3}}(?![.:/][0-9a-f]|/)", _network, "198.51.100.0/24"),
+    Row("ip_port", b":", rf"(?:{_IPV4}|\[{_IPV6}\]):[0-9]{{1,5}}(?![.:][0-9a-f])", _endpoint, "203.0.113.7:443"),
+    Row("mac", b"", _MAC, _mac, "00:1a:2b:3c:4d:5e"),
+    Row("asn", b"as", r"(?-i:ASN?[ :-]?|asn[:=]|as)[1-9][0-9]{0,9}(?![.,][0-9])", _asn, "AS15169"),
+    Row("cwe", b"cwe", r"cwe-[1-9][0-9]{0,4}", str.upper, "CWE-79"),
+    Row(
+        "ghsa",
+        b"ghsa",
+        r"ghsa(?:-[23456789cfghjmpqrvwx]{4}){3}(?!-)",
+        lambda value: "GHSA" + value[4:].lower(),
+        "GHSA-jfh8-c2jp-5v3q",
+    ),
+    Row(
+        "uuid",
+        b"-",
+        r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!-[0-9a-f])",
+        str.lower,
+        "550e8400-e29b-41d4-a716-446655440000",
+    ),
+    Row("file_name", b".", _FILE, _file, "invoice.pdf.exe"),
+    Row("file_path", b"", rf"{_WINDOWS_PATH}|{_UNIX_PATH}", _path, r"C:\Program Files\x.exe"),
+    Row("registry_key", b"hk", _KEY, _registry_key, r"HKLM\Software\Run"),
+    Row(
+        "bitcoin",
+        b"",
+        rf"(?-i:[13][{_BASE58}]{{25,34}})|bc1[{_BASE32}]{{11,71}}",
+        _bitcoin,
+        "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+    ),
+    Row("ethereum", b"0x", r"0x[0-9a-f]{40}", _ethereum, "0x52908400098527886E0F7030069857D2E4169EE7"),
+    Row(
+        "ssdeep",
+        b":",
+        r"[0-9]{1,10}:[a-z0-9/+]{3,64}:[a-z0-9/+]{3,64}(?![/+])",
+        _ssdeep,
+        "1536:N6AqOpw8Fk+TjVE5:NwOHvV1",
+    ),
+    Row("ja3", b"", r"[0-9a-f]{32}", str.lower, "e7d705a3286e19ea42f587b344ee6865", _BEFORE_JA3),
+    Row("user_agent", b"/", _AGENT, str, "Mozilla/5.0 (X11, like Gecko) Safari/537.36"),
+    Row("sha384", b"", r"[0-9a-f]{96}", _sha384, "a1b2c3d4" * 12),
 )
 REFANGED = frozenset({"cidr", "ip_port"})
 """The types that can be defanged."""
+WITH_BACKSLASHES = frozenset({"file_path", "registry_key"})
+r"""The types in which a backslash is no escape: `C:\Users\u123456` has no letter `\u1234`."""
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[bytes]:
-    bounded = rf"(?:(?<![a-z0-9])|(?<=\\[nrt]))(?:{pattern})(?![a-z0-9])"
-    return re.compile(bounded.encode(), re.IGNORECASE)
+def _compiled(row: Row) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return the regex that finds the values of a type in its group `value`, and the regex of a value.
+
+    What the group `listed` matches is before a value that needs text before it, if a marker mentions the value.
+    """
+    starts = r"(?:(?<![a-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-f]{4}))"
+    if row.before:
+        starts = rf"(?:{starts}(?:{row.before}|mentions:?[ ])|(?P<listed>,[ ]))"
+    search = rf"{starts}(?P<value>{row.pattern})(?![a-z0-9])"
+    return re.compile(search.encode(), re.IGNORECASE), re.compile(row.pattern.encode(), re.IGNORECASE)
 
 
 def observables(data: bytes, types: frozenset[str]) -> Iterator[tuple[int, int, str, bytes]]:
     """Yield the matches of `types` in folded bytes, without overlaps within a type."""
     low = data.lower()
-    for kind, anchor, pattern, canonical in TABLE:
-        if kind in types and anchor in low:
-            for match in _compiled(pattern).finditer(data):
-                group = "value" if "value" in match.re.groupindex else 0
-                start, end = match.span(group)
-                if data[end - 1] in b".,; ":
-                    end = start + len(data[start:end].rstrip(b".,; "))
-                    if not match.re.fullmatch(data, start, end):
-                        continue
-                value = canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
-                if value and value.isascii():
-                    yield start, end, kind, value.encode()
+    for row in TABLE:
+        if row.type in types and row.anchor in low:
+            yield from _values(data, row)
+
+
+def _values(data: bytes, row: Row) -> Iterator[tuple[int, int, str, bytes]]:
+    """Yield the matches of one type."""
+    from reducer.entities.evidence import is_mentioned  # loads the lists of words
+
+    search, whole = _compiled(row)
+    for match in search.finditer(data):
+        start, end = match.span("value")
+        if row.before and match["listed"] and not is_mentioned(data, start):
+            continue
+        if data[end - 1] in b".,; ":
+            end = start + len(data[start:end].rstrip(b".,; "))
+            if not whole.fullmatch(data, start, end):
+                continue
+        value = row.canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
+        if value and value.isascii():
+            yield start, end, row.type, value.encode()

@@ -1,4 +1,4 @@
-"""Fold a text into bytes, one per character, undo defanging in them, and map positions back to the text.
+"""Fold a text into bytes, one per character, undo defanging in them, and write matches with the letters of the text.
 
 In folded bytes, 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot), which shows that the author meant a
 host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character,
@@ -8,12 +8,11 @@ host. 0x81 is a letter of a script that separates words with spaces (`münchen.d
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from reducer.entities.entity import LAST_SPACED, Match, word_lists
+from reducer.entities.entity import LAST_SPACED, Match, Unfolded, word_lists
 from reducer.entities.evidence import TLDS
+from reducer.entities.pieces import Pieces, replaced
 
 _ACCENTS = range(0x300, 0x370)
 # Accents, and the letters beyond ASCII of scripts that separate words with spaces.
@@ -45,7 +44,7 @@ _NATIVE_TLDS = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.start
 _BRACKETS = bytes.maketrans(b"({)}", b"[[]]")
 _OPEN = re.compile(
     rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
-      [ ]? \\? (?: \. | (?P<dot>[dD][oO][tT]) ) \\? [ ]? \]
+      [ ]? \\? (?P<dot> \. | [dD][oO][tT] ) \\? [ ]? \]
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<tail> (?:[A-Za-z0-9\x81-]{1,63} \.){0,3} [A-Za-z\x81]{2,24} ) \]
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<open> (?=[A-Za-z0-9\x81]) )
     | [ ]? (?P<at> @ | [aA][tT] ) \\? [ ]? \]
@@ -59,10 +58,8 @@ _NEXT_WORD = re.compile(rb" ([a-z]{2,24})(?![A-Za-z0-9_-])")
 _LAST_LABELS = TLDS - word_lists()[b"words"]  # what follows a dot and a space, but seldom begins a sentence
 _CLOSE = re.compile(rb"\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
 _ESCAPE = re.compile(
-    rb"""\\ (?=[._/u\\-]) (?:
-      (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
-    | (/)
-    | u00(2[267]|3[cCdDeE])
+    rb"""\\ (?=[._/\\-]) (?:
+      (?P<escaped> (?<=[A-Za-z0-9\x81/=&?.-]\\) [._-] (?=[A-Za-z0-9\x81]) | / )
     # hxxp:\\evil.com, hxxp[:]\\evil.com
     | (?:(?<=[tTxXpP][pPsS]:\\)|(?<=[tTxXpP][pPsS]\[:\]\\)) \\{1,3} (?=[A-Za-z0-9])
     )""",
@@ -70,15 +67,8 @@ _ESCAPE = re.compile(
 )
 _INVISIBLE = re.compile(rb"\x03\x03*")  # starts with a literal; `\x03+` would be tried at every byte, 70 MB/s
 
-Unfolded = tuple[int, int, str, str]
-"""Start and end in a text, type, and canonical value, which is empty if it is the value as written."""
 _Piece = tuple[int, int, bytes]
-"""Start and end in the folded bytes, and what replaces a piece."""
-Pieces = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
-"""Replaced pieces in order: starts and ends in the refanged bytes, starts and ends in the folded bytes.
-
-If there are any, the first piece is an empty one at the start. Arrays need a fifth of the memory of tuples.
-"""
+"""Start and end in the folded bytes, and what replaces the bytes between them."""
 
 
 def fold(text: str) -> bytes:
@@ -96,77 +86,80 @@ def fold(text: str) -> bytes:
 
 def refang(data: bytes) -> tuple[bytes, Pieces | None]:
     """Return folded bytes without defanging, and the replaced pieces, None if there are none."""
-    starts, ends, old_starts, old_ends = pieces = array("q"), array("q"), array("q"), array("q")
-    refanged = bytearray()
-    done = 0
-    for start, end, new in [(0, 0, b""), *sorted(_replacements(data))]:
-        if start >= done:
-            refanged += data[done:start]
-            starts.append(len(refanged))
-            refanged += new
-            ends.append(len(refanged))
-            old_starts.append(start)
-            old_ends.append(end)
-            done = end
-    return (bytes(refanged + data[done:]), pieces) if len(starts) > 1 else (data, None)
-
-
-def mapped_back(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
-    """Return the matches in refanged `data` with their positions in the text, and empty `found`, which saves memory.
-
-    Drop matches that split a piece.
-    """
-    starts, ends, old_starts, old_ends = pieces
-    matches: list[Match] = []
-    found.reverse()
-    while found:
-        start, end, kind, canonical = found.pop()
-        first, last = bisect_right(starts, start) - 1, bisect_left(starts, end) - 1
-        is_at_start = start == starts[first] < ends[first]
-        if (start >= ends[first] or is_at_start) and end >= ends[last]:
-            begin = old_starts[first] if is_at_start else start - ends[first] + old_ends[first]
-            matches.append((begin, end - ends[last] + old_ends[last], kind, canonical or data[start:end]))
-    return matches
-
-
-def _replacements(data: bytes) -> Iterator[_Piece]:
-    """Yield the defanged pieces."""
+    found: list[_Piece] = []
     if 93 in data:
-        for m in _CLOSE.finditer(data):
-            yield m.start() - 1, m.end(), b"\x01"
+        found += _closed(data)
     if 92 in data:
-        for m in _ESCAPE.finditer(data):
-            yield m.start(), m.end(), bytes.fromhex(m[3].decode()) if m[3] else m[1] or m[2] or b"//"
+        found += _escaped(data)
     if 3 in data:
-        for m in _INVISIBLE.finditer(data):
-            yield m.start(), m.end(), b""
+        found += [(m.start(), m.end(), b"") for m in _INVISIBLE.finditer(data)]
     if 91 in data or 40 in data or 123 in data:
-        for m in _OPEN.finditer(data.translate(_BRACKETS)):
-            start, end = m.span()
-            kind = m.lastgroup
-            if kind is None or kind == "dot":
-                after = data[end : end + 1]
-                if not after.isalnum() and after not in _AFTER_DOT:
-                    continue
-                new = b"\x01"
-            elif kind == "open" or kind == "tail":
-                if data[start] != 91:
-                    continue
-                new = b"\x01" + m[kind]
-            elif kind == "at":
-                new = b"@"
-            else:
-                new = m["same"].replace(b"\\", b"") if kind == "same" else b""
-            before = data[start - 1] if start else 0
-            if before == 92:
-                start -= 1
-            elif before == 32 and kind in ("dot", "at", None) and data[end : end + 1] == b" ":
-                # In `bob [at] evil [dot] com`, the spaces on both sides are part of the piece.
-                is_inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
-                start, end = (start - 1, end + 1) if is_inside else (start, end)
-            elif kind in ("dot", None) and (word := _NEXT_WORD.match(data, end)) and word[1] in _LAST_LABELS:
-                end += 1  # evil[.] com
-            yield start, end, new
+        found += _bracketed(data)
+    if not found:
+        return data, None
+    parts: list[bytes] = []
+    new: list[bytes] = []
+    done = 0
+    found.sort(reverse=True)
+    while found:
+        start, end, meant = found.pop()
+        if start >= done:
+            parts += (data[done:start], data[start:end])
+            new.append(meant)
+            done = end
+    parts.append(data[done:])
+    return replaced(parts, new)
+
+
+def _closed(data: bytes) -> Iterator[_Piece]:
+    """Yield the dots with a closing bracket only, as in `evil.]com`."""
+    for m in _CLOSE.finditer(data):
+        yield m.start() - 1, m.end(), b"\x01"
+
+
+def _escaped(data: bytes) -> Iterator[_Piece]:
+    """Yield the characters that follow a backslash, as in `evil\\.com`."""
+    for m in _ESCAPE.finditer(data):
+        yield m.start(), m.end(), m["escaped"] or b"//"
+
+
+def _bracketed(data: bytes) -> Iterator[_Piece]:
+    """Yield what is in brackets, as in `evil[.]com`."""
+    for m in _OPEN.finditer(data.translate(_BRACKETS)):
+        start, end = m.span()
+        kind = str(m.lastgroup)
+        new = _meant(data, m, kind, start, end)
+        if new is not None:
+            yield *_widened(data, kind, start, end), new
+
+
+def _meant(data: bytes, m: re.Match[bytes], kind: str, start: int, end: int) -> bytes | None:
+    """Return what replaces a match of `_OPEN`, or None if it defangs nothing."""
+    if kind == "dot":
+        after = data[end : end + 1]
+        return b"\x01" if after.isalnum() or after in _AFTER_DOT else None
+    if kind == "tail" or kind == "open":
+        return b"\x01" + m[kind] if data[start] == 91 else None
+    if kind == "at":
+        return b"@"
+    if kind == "same":
+        return m["same"].replace(b"\\", b"")
+    return b""
+
+
+def _widened(data: bytes, kind: str, start: int, end: int) -> tuple[int, int]:
+    """Return start and end of a match of `_OPEN` with the spaces and the backslash that belong to it."""
+    before, after = data[start - 1 : start], data[end : end + 1]
+    if before == b"\\":
+        return start - 1, end
+    if kind in ("dot", "at") and before == after == b" ":
+        # In `bob [at] evil [dot] com`, the spaces on both sides are part of the piece.
+        is_inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
+        return (start - 1, end + 1) if is_inside else (start, end)
+    word = _NEXT_WORD.match(data, end) if kind == "dot" else None
+    if word and word[1] in _LAST_LABELS:
+        return start, end + 1  # evil[.] com
+    return start, end
 
 
 def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]) -> Iterator[Unfolded]:

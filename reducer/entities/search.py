@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, groupby
 
-from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
+from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, Unfolded, entities_of, with_cache
+from reducer.entities.escapes import MARK, decoded
 from reducer.entities.hosts import MASK, addresses_and_domains
 from reducer.entities.names import listed, names
-from reducer.entities.observables import REFANGED, observables
-from reducer.entities.refang import Unfolded, fold, mapped_back, refang, unfolded
+from reducer.entities.observables import REFANGED, WITH_BACKSLASHES, observables
+from reducer.entities.pieces import mapped_back
+from reducer.entities.refang import fold, refang, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, identifiers, ipv6s
 from reducer.entities.web import emails, urls
 
@@ -28,12 +30,7 @@ def compiled(types: frozenset[str]) -> Scan:
     find = _finder(types)
 
     def scan(text: str) -> Sequence[Entity]:
-        shared: dict[str, str] = {}  # a dense text repeats its values: without copies, 10 MB need 130 MB less
-        share = shared.setdefault
-        return tuple(
-            Entity(kind, share(value := text[start:end], value), canonical or share(value, value), start, end)
-            for start, end, kind, canonical in find(text)
-        )
+        return tuple(entities_of(find(text), text))
 
     return with_cache(scan)
 
@@ -51,7 +48,7 @@ def compiled_for_many(types: frozenset[str]) -> ScanMany:
         # Texts that are not ASCII are joined separately, because they make folding much slower.
         parts: tuple[list[str], list[str]] = [], []
         for text in texts:
-            parts[text.isascii()].append(text)
+            parts[text.isascii() and MARK not in text].append(text)
         found: dict[str, Sequence[Entity]] = {}
         for part in parts:
             starts = _starts(part)
@@ -76,10 +73,7 @@ def _scan_joined(texts: list[str], find: _Find, found: dict[str, Sequence[Entity
     starts = _starts(texts) if matches else []
     for number, of_text in groupby(matches, lambda match: bisect_right(starts, match[0]) - 1):
         text, first = texts[number], starts[number]
-        found[text] = tuple(
-            Entity(kind, value := text[start - first : end - first], canonical or value, start - first, end - first)
-            for start, end, kind, canonical in of_text
-        )
+        found[text] = tuple(entities_of(of_text, text, first))
 
 
 def _finder(types: frozenset[str]) -> _Find:
@@ -87,12 +81,24 @@ def _finder(types: frozenset[str]) -> _Find:
     want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url", *REFANGED))
     want_hashes = not types.isdisjoint(GROUPS["hash"])
     want_identifiers = not types.isdisjoint(("cve", "mitre_attack"))
-    requested = types.intersection(GROUPS["observable"])
+    as_written = types & WITH_BACKSLASHES
+    of_one_row = types.intersection(GROUPS["observable"]) - REFANGED - WITH_BACKSLASHES
     want_names = not types.isdisjoint(("threat_actor", "malware", "tool"))
     if want_names:
         listed()  # 60 ms, which the first text should not wait for
 
     def find(text: str) -> Iterable[Unfolded]:
+        plain, escapes = decoded(text)
+        matches = find_decoded(plain)
+        if escapes:
+            matches = mapped_back([*matches], plain, escapes)
+        if as_written:
+            folded = fold(text)
+            paths = unfolded(text, folded, [*observables(folded, as_written)], as_written)
+            matches = sorted((*matches, *paths))
+        return matches
+
+    def find_decoded(text: str) -> Iterable[Unfolded]:
         folded = fold(text)
         found = _hosts(folded, types) if want_hosts else []
         if want_hashes and len(folded) > 31:
@@ -102,8 +108,8 @@ def _finder(types: frozenset[str]) -> _Find:
             found += identifiers(folded, shape)
         if want_names:
             found += names(folded, shape)
-        if requested:
-            found += observables(folded, requested - REFANGED)
+        if of_one_row:
+            found += observables(folded, of_one_row)
         return unfolded(text, folded, found, types) if found else ()
 
     return find

@@ -105,7 +105,8 @@ def _is_ipv6(value: bytes) -> bool:
         IPv6Address(value.decode())
     except ValueError:
         return False
-    groups = value.split(b":")
+    lengths = {len(group) for group in value.split(b":")}
     if b"::" not in value:
-        return any(len(group) != 2 for group in groups)
-    return value == b"::1" or (any(len(group) > 2 for group in groups) and any(48 <= c <= 57 for c in value))
+        return lengths != {2}
+    has_digit = value.translate(None, b"0123456789") != value
+    return value == b"::1" or (max(lengths) > 2 and has_digit)

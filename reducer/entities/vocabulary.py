@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 
 from reducer.entities import scanner
 from reducer.entities.custom import Find
-from reducer.entities.entity import ALL_TYPES, GROUPS, TYPES, Entity, Scan, ScanMany, expand, with_cache
+from reducer.entities.entity import (
+    ALL_TYPES,
+    GROUPS,
+    TYPES,
+    Entity,
+    Scan,
+    ScanMany,
+    Unfolded,
+    entities_of,
+    expand,
+    with_cache,
+)
+from reducer.entities.escapes import decoded
+from reducer.entities.pieces import mapped_back
 
 _SPACED = str.maketrans("-_", "  ")
 _NAMES = frozenset({"threat_actor", "malware", "tool"})
@@ -70,9 +83,7 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
         return scan
 
     def find(text: str) -> Sequence[Entity]:
-        data = text.encode("ascii", "replace")
-        custom = sorted((entity for find in finders for entity in find(text, data)), key=_order)
-        found = sorted((*scan(text), *_without_overlaps(custom)), key=_order)
+        found = sorted((*scan(text), *_custom(text, finders)), key=_order)
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
     return with_cache(find)
@@ -82,13 +93,22 @@ def _order(entity: Entity) -> tuple[int, int, str]:
     return entity.start, -entity.end, entity.type
 
 
-def _without_overlaps(entities: list[Entity]) -> Iterator[Entity]:
-    """Return the first of the overlapping entities of each type."""
+def _custom(text: str, finders: Iterable[Find]) -> list[Entity]:
+    """Return the entities of custom types, without those that overlap an earlier one of their type."""
+    plain, escapes = decoded(text)
+    data = plain.encode("ascii", "replace")
+    found: list[Unfolded] = []
+    for find in finders:
+        found += find(plain, data)
+    if escapes:
+        found = mapped_back(found, plain, escapes)
     ends: dict[str, int] = {}
-    for entity in entities:
+    entities: list[Entity] = []
+    for entity in sorted(entities_of(found, text), key=_order):
         if entity.start >= ends.get(entity.type, 0):
             ends[entity.type] = entity.end
-            yield entity
+            entities.append(entity)
+    return entities
 
 
 def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:

@@ -96,22 +96,19 @@ def test_windows_hide_nothing() -> None:
     find = compile_pattern("ticket", r"INC-\d{1,200}\b")
     for lead in range(0, 2100, 7):
         text = "." * lead + "INC-" + "5" * 200 + "." * 1500
-        assert [entity.start for entity in find(text, text.encode())] == [lead]
+        assert [start for start, *_ in find(text, text.encode())] == [lead]
 
 
 def test_a_list_as_large_as_may_be_in_which_words_begin_with_others_is_read() -> None:
     """Without the decoy it would take more than a minute."""
     find = word_finder("host", [f"host{number}" for number in range(MAX_WORDS)], False)
     text = "HOST1, host199999; host200000 and host12x"
-    assert [(entity.value, entity.canonical) for entity in find(text, text.encode())] == [
-        ("HOST1", "host1"),
-        ("host199999", "host199999"),
-    ]
+    assert find(text, text.encode()) == [(0, 5, "host", "host1"), (7, 17, "host", "host199999")]
 
 
 def test_the_decoy_is_no_word() -> None:
     text = "\x00" * 20_000 + " ab"
-    assert [entity.value for entity in word_finder("x", ["ab"], True)(text, text.encode())] == ["ab"]
+    assert word_finder("x", ["ab"], True)(text, text.encode()) == [(20_001, 20_003, "x", "ab")]
 
 
 # --- what rules do with them
@@ -149,7 +146,21 @@ def test_any_text_is_a_pattern_or_refused_at_a_column(text: str) -> None:
     except CustomTypeError as error:
         refusal = error
     if refusal is None:
-        assert all(entity.value for entity in found)
+        assert all(start < end for start, end, *_ in found)
     else:
         assert refusal.message
         assert 1 <= refusal.column <= max(1, len(text))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r"imei[ :=]{1,3}(?P<value>[0-9]{15})", "the value alone must match too"),
+        (r"(?:imei[ :=]{1,3}([0-9]{15})|serial=([0-9]{8}))", "the group of the value must not be"),
+        (r"(?:imei[ :=]{1,3}([0-9]{15}))+", "the group of the value must not be"),
+    ],
+)
+def test_a_pattern_whose_values_no_marker_can_mention_is_refused(pattern: str, message: str) -> None:
+    """Without the refusal, its values would never be found, or `truncate` would keep every text that contains one."""
+    with pytest.raises(CustomTypeError, match=message):
+        compile_pattern("imei", pattern)

@@ -28,10 +28,11 @@ ENTITIES = (
         r"caf\u00e9-login.net",
         r"hxxp://\u0440\u0430y.evil-updates.com/x",
     ),
+    *(r"\u0440\u0430ypal.com", r"http://\ud835\udc1evil.com/a", r"bob@\\u0440aypal.com"),
 )
 WORDS = (
     *("the", "traffic", "was", "seen", "again", "last", "night", "near", "größer", "🙂", "a" * 90, "x"),
-    *("\n", "\ud800", '"', "\\", "]", "…[", "end.", r"gr\u00f6\u00dfer", r"\ud83d\ude42"),
+    *("\n", "\ud800", '"', "\\", "]", "…[", "end.", r"gr\u00f6\u00dfer", r"\ud83d\ude42", r"\u201c"),
 )
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
