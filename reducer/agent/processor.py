@@ -190,7 +190,7 @@ def load_rules(rules: RulesLike) -> Rules:
     """Return rules that are already loaded, or load sources. Raises `RuleError`, and `TypeError` for other values."""
     paths = rules if isinstance(rules, (list, tuple)) else [rules]
     if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
-        return Reducer.load(*map(Path, paths))
+        return Reducer.load(*map(os.fspath, paths))  # a `Path` of an empty text would be the current folder
     if isinstance(rules, type) or not callable(getattr(rules, "reduce_content", None)):
         expected = "a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
         raise TypeError(f"rules={reprlib.repr(rules)} cannot be used; give {expected}")

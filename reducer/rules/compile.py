@@ -11,7 +11,7 @@ from types import MappingProxyType
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, nearest
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
+from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
 from reducer.operations.op import StepKeys
 from reducer.paths import compile_path
@@ -70,7 +70,7 @@ def check_rules(
 
 def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) -> Diagnostic:
     why = error.strerror if isinstance(error, OSError) else None  # a name with NUL or a lone surrogate: `ValueError`
-    return Diagnostic(Location(escaped(str(name)), 1, 1), "E007", f"{what}: {why or error}")
+    return Diagnostic(Location(escaped(str(name) or EMPTY), 1, 1), "E007", f"{what}: {why or error}")
 
 
 def compile_rules(
