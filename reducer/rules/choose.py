@@ -62,6 +62,11 @@ def _ordered(rules: Iterable[Rule]) -> list[Match]:
     return sorted(names, key=lambda match: _rank(match.name))
 
 
+def by_precedence(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules in the order of their most specific names."""
+    return sorted(rules, key=lambda rule: min(map(_rank, rule.tools)))
+
+
 def _fits(name: str, tool: str) -> bool:
     return fnmatch.fnmatchcase(tool, name) if is_glob(name) else tool == name
 
