@@ -120,10 +120,6 @@ def reporter(
         except Exception as error:
             log(f"a reduction could not be reported: {location(error)}")
 
-    def log_fault(one: Attempt) -> None:
-        state = "is not reduced completely" if one.is_changed else "stays unchanged"
-        log(f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}")
-
     def report(attempts: Sequence[Attempt]) -> None:
         with logging_errors():
             recording = telemetry and bool(attempts) and _is_recording()
@@ -131,7 +127,7 @@ def reporter(
             for one in attempts:
                 with logging_errors():  # an error in one report does not prevent the others
                     if one.outcome.fault:
-                        log_fault(one)
+                        log(_fault_message(one))
                     if one.is_new:
                         watch(one.outcome)
                     if recording or (one.is_reported and on_reduce is not None):
@@ -146,6 +142,11 @@ def reporter(
                 _add_events(reductions, mode)
 
     return report
+
+
+def _fault_message(one: Attempt) -> str:
+    state = "is not reduced completely" if one.is_changed else "stays unchanged"
+    return f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}"
 
 
 def _reduction(one: Attempt) -> Reduction:

@@ -25,7 +25,7 @@ from reducer.agent import Archive, Reduction, history_processor
 from reducer.agent.telemetry import FIRST, MAX_COUNTED, MAX_TOOLS, _labelled, workflow
 from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset
-from tests.agent.agents import Rules, contents, context, returns
+from tests.agent.agents import FORMS, PROMPT, Rules, analyst, contents, context, reducing, returns, script
 from tests.histories.messages import shorter
 
 ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
@@ -232,6 +232,18 @@ def test_a_loaded_conversation_is_not_counted_again(reducer: Reducer, points: Po
         new = [*history("deep_research", "other"), ModelResponse([TextPart(f"Turn {turn}.")])]
         asked = history_processor(reducer)([*loaded, *new[:-1]]) + new[-1:]
     assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 4, ("other", "no_rule"): 4}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, rules: Path, points: Points) -> None:
+    stored = b"[]"
+    for _ in range(3):
+        asked = script("deep_research", "status")
+        made = analyst(asked, reducing(form, Reducer.load(rules)))
+        messages = ModelMessagesTypeAdapter.validate_json(stored)
+        stored = made.run_sync(PROMPT, message_history=messages).all_messages_json()
+    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 3, ("status", "no_rule"): 3}
+    assert points("duration", "outcome") == {("reduced",): 3, ("no_rule",): 3}
 
 
 def test_a_dry_run_counts_what_would_change(reducer: Reducer, points: Points) -> None:
