@@ -172,7 +172,8 @@ def _attempts(
     """Return a function that tries to reduce a part of the message with this number. It never raises."""
     reduce_content = _reduce_with(rules)
     mentions = later_mentions(messages) if references else None
-    last_response = max((number for number, message in enumerate(messages) if message.kind == "response"), default=-1)
+    from_last = reversed(range(len(messages)))
+    last_response = next((number for number in from_last if messages[number].kind == "response"), -1)
 
     def attempt_part(number: int, part: ToolReturnPart) -> Attempt:
         protected = mentions(number, part.content) if mentions else None
