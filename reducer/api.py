@@ -107,6 +107,7 @@ class Reducer:
     def instructions(self, tools: Iterable[str] | None = None) -> str:
         """Return static text that tells a model what the rules for `tools` (by default all rules) leave out.
 
-        The text contains a heading and one line per rule. It is empty if there are no rules.
+        The text contains a heading and one line per rule, the most specific rules first. It has at most 2,000
+        characters, and then says for how many tools the rules are not stated. It is empty if there are no rules.
         """
         return instructions(self.ruleset, tools)

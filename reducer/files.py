@@ -9,17 +9,21 @@ from reducer.errors import did_you_mean, nearest
 
 MAX_RULE_BYTES = 1_000_000
 """The maximum size of a rule file."""
+EMPTY = '""'
+"""Stands for an empty text where an error names a source."""
 _BUILTIN = "builtin"
 _ONLY_BY_NAME = "general"
 """The pack with a rule for all tools, which applies only if a user names it."""
 
 
 def rule_files(source: Path | str) -> list[Path]:
-    """Return the rule files that a source refers to. Raises OSError for a folder that cannot be read.
+    """Return the rule files that a source refers to. Raises OSError for an empty text and a folder that cannot be read.
 
     A source is a file, a folder with its packs, `builtin` for the packs of this package, or `builtin:PACK` for one of
     them. Packs are sub-folders, except `samples`, hidden ones, and `general`, which only its own name selects.
     """
+    if source == "":  # `Path("")` is the current folder, which nobody means by an unset variable
+        raise OSError(EINVAL, "a source of rules is empty; write `.` for the current folder", EMPTY)
     folder = _builtin_folder(str(source)) or Path(source)
     if not folder.is_dir():
         return [folder]

@@ -22,6 +22,7 @@ from reducer.agent.originals import INSTRUCTION, recall_tools
 from reducer.agent.processor import Processor, RulesLike, check_flags
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
+from reducer.rules import introduction
 
 # PydanticAI does not store what these hooks change: `prepare_model_request` since 2.64 and `wrap_model_request` before
 # 2.54. The versions in between have no such hook.
@@ -100,7 +101,8 @@ class ReduceToolReturns(AbstractCapability[Any]):
             text = next(given, "")
             if text or ctx.run_step > 1:
                 return text or None
-            text = reducer.instructions(_tools(ctx))
+            tools = _tools(ctx)
+            text = introduction(reducer.ruleset) if tools is None else reducer.instructions(tools)
             if not text:
                 return None
             if has_archive:

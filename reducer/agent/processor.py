@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias
 from weakref import ref
 
@@ -26,6 +27,8 @@ from reducer.engine import Outcome, attempt
 from reducer.histories.live import later_mentions, reduced_part, with_parts
 from reducer.values import PLAIN, chars
 
+REPLAYED = ("DBOS", "Temporal")
+"""The workflow engines that run the code of a workflow again, so that it must not use a file or a clock."""
 LARGE = 100_000
 """The number of characters that take about as long to reduce as an event loop may wait."""
 
@@ -54,7 +57,7 @@ def history_processor(
 
     `rules`: a path or several paths of rule files and folders, or a `Reducer`.
     `on_reduce`: a function that is called with a `Reduction` for each reduced return and each fault.
-    `telemetry`: record OpenTelemetry events and counters.
+    `telemetry`: record OpenTelemetry events, counters and durations.
     `archive`: store the originals. The processor then takes the `RunContext` before the messages.
     `references`: keep what later responses of an old history reference. Store the history that the processor returns.
     `dry_run`: change and archive nothing; only report what would change.
@@ -117,31 +120,28 @@ class Processor:
 
     def __call__(self, ctx: RunContext[Any] | None, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Return the reduced messages; unchanged ones stay the same objects. An archive needs the context."""
-        if self.archive is not None and (engine := workflow()) in ("DBOS", "Temporal"):
+        engine = workflow()
+        if self.archive is not None and engine in REPLAYED:
             raise UserError(f"an archive is a file, and a {engine} workflow does no I/O: leave out `archive` there")
-        mentions = later_mentions(messages) if self._references else None
-        reduce_content = _reduce_with(self.rules)
+        clock = float if engine in REPLAYED else perf_counter  # in a workflow that is replayed, the time is always 0
+        attempt_part = _attempts(self.rules, messages, self._references, clock)
         attempts: list[Attempt] = []
 
-        def reduce_part(index: int, part: Any) -> Any:
+        def change(index: int, part: Any) -> Any:
             if type(part) is not ToolReturnPart:
                 return part
             known = self.known.get(id(part))
             if known is not None and (known.result is None or known.content is part.content):
                 return known.result or part
-            one = _attempt(part, reduce_content, mentions(index, part.content) if mentions else None)
-            if one.new is not part or one.outcome.fault:
-                attempts.append(one)
-            result = part if self._dry_run else one.new
-            self._remember(result, None, None)
-            if result is not part:
-                self._remember(part, part.content, result)
-            return result
+            one = attempt_part(index, part)
+            attempts.append(one)
+            return self._remembered(part, one.new)
 
-        result = [with_parts(message, partial(reduce_part, index)) for index, message in enumerate(messages)]
-        if self.archive is not None and ctx is not None and attempts:
-            store(self.archive, ctx, messages, [one for one in attempts if one.new is not one.old])
-        self._report(attempts)
+        result = [with_parts(message, partial(change, index)) for index, message in enumerate(messages)]
+        changed = [one for one in attempts if one.is_changed]
+        if self.archive is not None and ctx is not None and changed:
+            store(self.archive, ctx, messages, changed)
+        self._report([one for one in attempts if one.applies])
         return result
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
@@ -153,9 +153,46 @@ class Processor:
             return await asyncio.to_thread(self, ctx, messages)
         return self(ctx, messages)
 
+    def _remembered(self, part: ToolReturnPart, new: ToolReturnPart) -> ToolReturnPart:
+        """Return the result for a part, and remember it."""
+        result = part if self._dry_run else new
+        self._remember(result, None, None)
+        if result is not part:
+            self._remember(part, part.content, result)
+        return result
+
     def _remember(self, part: ToolReturnPart, content: Any, result: ToolReturnPart | None) -> None:
         key = id(part)
         self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), content, result)
+
+
+def _attempts(
+    rules: Rules, messages: Sequence[ModelMessage], references: bool, clock: Callable[[], float]
+) -> Callable[[int, ToolReturnPart], Attempt]:
+    """Return a function that tries to reduce a part of the message with this number. It never raises."""
+    reduce_content = _reduce_with(rules)
+    mentions = later_mentions(messages) if references else None
+    from_last = reversed(range(len(messages)))
+    last_response = next((number for number in from_last if messages[number].kind == "response"), -1)
+
+    def attempt_part(number: int, part: ToolReturnPart) -> Attempt:
+        protected = mentions(number, part.content) if mentions else None
+        outcome, applies = Outcome(None, part.content), False
+
+        def reduce(tool: str, content: Any) -> Any:
+            nonlocal outcome, applies
+            applies = True
+            outcome = reduce_content(tool, content, protected)
+            return outcome.content
+
+        started = clock()
+        try:
+            new = reduced_part(part, reduce)
+        except Exception as error:
+            new, applies, outcome = part, True, replace(outcome, fault=location(error))
+        return Attempt(part, new, outcome, applies, is_new=number > last_response, seconds=clock() - started)
+
+    return attempt_part
 
 
 def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
@@ -163,20 +200,6 @@ def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
     if isinstance(rules, Reducer):
         return partial(attempt, rules.ruleset)
     return lambda tool, content, _: Outcome(None, rules.reduce_content(tool, content))
-
-
-def _attempt(part: ToolReturnPart, reduce_content: Callable[..., Outcome], protected: Any) -> Attempt:
-    outcome = Outcome(None, part.content)
-
-    def reduce(tool: str, content: Any) -> Any:
-        nonlocal outcome
-        outcome = reduce_content(tool, content, protected)
-        return outcome.content
-
-    try:
-        return Attempt(part, reduced_part(part, reduce), outcome)
-    except Exception as error:
-        return Attempt(part, part, replace(outcome, fault=location(error)))
 
 
 def _size(content: Any) -> int:
@@ -190,7 +213,7 @@ def load_rules(rules: RulesLike) -> Rules:
     """Return rules that are already loaded, or load sources. Raises `RuleError`, and `TypeError` for other values."""
     paths = rules if isinstance(rules, (list, tuple)) else [rules]
     if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
-        return Reducer.load(*map(Path, paths))
+        return Reducer.load(*map(os.fspath, paths))  # a `Path` of an empty text would be the current folder
     if isinstance(rules, type) or not callable(getattr(rules, "reduce_content", None)):
         expected = "a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
         raise TypeError(f"rules={reprlib.repr(rules)} cannot be used; give {expected}")

@@ -1,8 +1,9 @@
-"""Report reductions and faults to a callback, to OpenTelemetry and to the log. Reports never include content.
+"""Report what happens to tool returns to a callback, to OpenTelemetry and to the log. Reports never include content.
 
-OpenTelemetry receives counters and events on the current span: `reducer.reduced` for each request that reduces
-something, and `reducer.fault` for each return that could not be reduced, or only in part. Nothing is measured without a
-recording span or a meter provider, or in a Temporal workflow, where a replay would count twice.
+OpenTelemetry receives events on the current span: `reducer.reduced` for each request that reduces something, and
+`reducer.fault` for each return that could not be reduced, or only in part. Counters and a histogram contain each return
+once, whatever happens to it. Nothing is measured without a recording span or a meter provider, or in a Temporal
+workflow, where a replay would count twice.
 """
 
 from __future__ import annotations
@@ -15,29 +16,74 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
 from pydantic_ai.messages import ToolReturnPart
 
 from reducer.engine import Outcome
-from reducer.values import chars
+from reducer.values import PLAIN, chars, is_media
 
-_MEASURES = {
-    "before": ("reducer.characters.before", "{character}", "Characters before reduction"),
-    "after": ("reducer.characters.after", "{character}", "Characters after reduction"),
-    "preserved": ("reducer.entities.preserved", "{entity}", "Preserved entities"),
+MAX_COUNTED = 1_000_000
+"""Counting the characters of an object that no rule reduced stops here, so that it takes a bounded time."""
+MAX_TOOLS = 100
+"""The largest number of tool names that are labels in a process. Each label costs memory in every metrics system."""
+_MAX_NAME = 200
+FIRST = 20
+"""The number of returns in which a rule must find something."""
+
+_SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
+_EVENT = {
+    "reducer.tools": "tool",
+    "reducer.rules": "rule",
+    "reducer.characters.before": "before",
+    "reducer.characters.after": "after",
+    "reducer.entities.preserved": "preserved",
 }
-"""The name, unit and description of the counter for each field of `Reduction`."""
+"""The field of `Reduction` for each attribute of the event `reducer.reduced`."""
 
 
 class Attempt(NamedTuple):
-    """A part before and after the attempt to reduce it, with the outcome."""
+    """A part before and after the attempt to reduce it, with the outcome.
+
+    `applies`: whether rules can apply to the part: they never do to a number or a failed return, for example.
+    `is_new`: no response follows the part, so it is the first time that a model sees it.
+    `seconds`: how long the attempt took, or 0 in a workflow that must not read a clock.
+    """
 
     old: ToolReturnPart
     new: ToolReturnPart
     outcome: Outcome
+    applies: bool
+    is_new: bool
+    seconds: float
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the part is reduced, perhaps not completely."""
+        return self.new is not self.old
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the part is reported on its own, and not only counted."""
+        return self.is_changed or self.outcome.fault != ""
+
+    @property
+    def rule(self) -> str:
+        """The first tool name of the rule, or an empty text."""
+        return self.outcome.rule.name if self.outcome.rule else ""
+
+    @property
+    def kind(self) -> str:
+        """The outcome in one word, as a label."""
+        if self.outcome.fault:
+            return "fault"
+        if self.is_changed:
+            return "reduced"
+        if self.outcome.gated:
+            return "gated"
+        return "unchanged" if self.outcome.rule else "no_rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +91,7 @@ class Reduction:
     """One tool return that was reduced or has a fault.
 
     `rule`: the first tool name of the rule, or empty for other objects than a `Reducer`.
-    `before` and `after`: the number of characters that the model sees; both are 0 if a fault makes them unknown.
+    `before` and `after`: the number of characters that the model sees, without media; both are 0 if it is unknown.
     `preserved`: the number of entities that were restored or that markers mention.
     `fault`: the reason why the rule could not be applied, or not completely; empty if it was.
     """
@@ -64,7 +110,8 @@ def reporter(
 ) -> Callable[[Sequence[Attempt]], None]:
     """Return a function that reports the attempts of one request. It never raises; problems are logged once."""
     log = cache(logging.getLogger("reducer").error)
-    record = _recorder({"reducer.dry_run": True} if dry_run else {})
+    mode = {"reducer.dry_run": True} if dry_run else {}
+    count, watch = _counter(mode), _watcher()
 
     @contextmanager
     def logging_errors() -> Iterator[None]:
@@ -75,36 +122,60 @@ def reporter(
 
     def report(attempts: Sequence[Attempt]) -> None:
         with logging_errors():
-            recording = attempts and telemetry and _is_recording()
+            recording = telemetry and bool(attempts) and _is_recording()
             reductions: list[Reduction] = []
             for one in attempts:
-                if fault := one.outcome.fault:
-                    state = "stays unchanged" if one.new is one.old else "is not reduced completely"
-                    log(f"a return of {_rule(one) or one.old.tool_name} {state}: {fault}")
-                if recording or on_reduce is not None:
-                    with logging_errors():  # an error in one report does not prevent the others
-                        reductions.append(_reduction(one))
-                        if on_reduce is not None:
-                            on_reduce(reductions[-1])
+                with logging_errors():  # an error in one report does not prevent the others
+                    if one.outcome.fault:
+                        log(_fault_message(one))
+                    if one.is_new:
+                        watch(one.outcome)
+                    if recording or (one.is_reported and on_reduce is not None):
+                        reduction = _reduction(one)
+                        if recording and one.is_new:
+                            count(one, reduction)
+                        if one.is_reported:
+                            reductions.append(reduction)
+                            if on_reduce is not None:
+                                on_reduce(reduction)
             if recording:
-                record(reductions)
+                _add_events(reductions, mode)
 
     return report
 
 
+def _fault_message(one: Attempt) -> str:
+    state = "is not reduced completely" if one.is_changed else "stays unchanged"
+    return f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}"
+
+
 def _reduction(one: Attempt) -> Reduction:
+    before, after = _sizes(one)
+    preserved = one.outcome.restored.preserved
+    return Reduction(
+        one.old.tool_name, one.old.tool_call_id, one.rule, before, after, preserved, fault=one.outcome.fault
+    )
+
+
+def _sizes(one: Attempt) -> tuple[int, int]:
+    """Return the number of characters before and after, or zeros if an object in the content cannot be counted."""
     try:
-        sizes = {"before": chars(one.old.content), "after": chars(one.new.content)}
+        if one.is_changed:
+            return chars(_without_media(one.old.content)), chars(_without_media(one.new.content))
+        size = chars(_without_media(one.old.content), MAX_COUNTED)
+        return size, size
     except Exception:
-        if not one.outcome.fault:
-            raise
-        sizes = {"before": 0, "after": 0}
-    sizes["preserved"] = one.outcome.restored.preserved
-    return Reduction(one.old.tool_name, one.old.tool_call_id, _rule(one), **sizes, fault=one.outcome.fault)
+        return 0, 0
 
 
-def _rule(one: Attempt) -> str:
-    return one.outcome.rule.name if one.outcome.rule else ""
+def _without_media(content: Any) -> Any:
+    """Return what a model reads as text: the bytes of an image are no characters."""
+    if isinstance(content, (list, tuple)):
+        return [item for item in content if type(item) in PLAIN or not is_media(item)]
+    return "" if is_media(content) else content
+
+
+# --- OpenTelemetry
 
 
 def _is_recording() -> bool:
@@ -114,32 +185,99 @@ def _is_recording() -> bool:
     return get_current_span().is_recording() or not provider.startswith("opentelemetry.metrics")
 
 
-def _recorder(mode: dict[str, bool]) -> Callable[[Sequence[Reduction]], None]:
-    create = get_meter("reducer").create_counter
-    returns = create("reducer.returns", "{return}", "Reduced tool returns")
-    faults = create("reducer.faults", "{return}", "Tool returns that could not be reduced, or only in part")
-    counters = {field: create(name, unit, description) for field, (name, unit, description) in _MEASURES.items()}
+def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
+    """Return a function that adds one return to the counters and the histogram."""
+    meter = get_meter("reducer")
+    returns = meter.create_counter("reducer.returns", "{return}", "Tool returns, whether reduced or not")
+    before = meter.create_counter("reducer.characters.before", "{character}", "Characters before reduction")
+    after = meter.create_counter("reducer.characters.after", "{character}", "Characters that the model sees")
+    preserved = meter.create_counter("reducer.entities.preserved", "{entity}", "Preserved entities")
+    duration = meter.create_histogram(
+        "reducer.duration", "s", "Duration of one reduction", explicit_bucket_boundaries_advisory=_SECONDS
+    )
 
-    def labels(one: Reduction) -> dict[str, str | bool]:
-        return {"reducer.tool": one.tool, "reducer.rule": one.rule, **mode}
+    def count(one: Attempt, reduction: Reduction) -> None:
+        of_rule: dict[str, str | bool] = {"reducer.rule": one.rule, "reducer.outcome": one.kind, **mode}
+        labels = {"reducer.tool": _tool_label(one.old.tool_name), **of_rule}
+        returns.add(1, labels)
+        before.add(reduction.before, labels)
+        after.add(reduction.after, labels)
+        preserved.add(reduction.preserved, labels)
+        if one.seconds:
+            duration.record(one.seconds, of_rule)
 
-    def record(reductions: Sequence[Reduction]) -> None:
-        span = get_current_span()
-        for one in (one for one in reductions if one.fault):
-            details = {"reducer.tool_call_id": one.tool_call_id, "reducer.fault": one.fault}
-            span.add_event("reducer.fault", {**labels(one), **details})
-            faults.add(1, labels(one))
-        reduced = [one for one in reductions if not one.fault or one.after < one.before]
-        if reduced:
-            names = {"reducer.tools": [one.tool for one in reduced], "reducer.rules": [one.rule for one in reduced]}
-            measured = {name: [getattr(one, field) for one in reduced] for field, (name, _, _) in _MEASURES.items()}
-            span.add_event("reducer.reduced", {**names, **measured, **mode})
-        for one in reduced:
-            returns.add(1, labels(one))
-            for field, counter in counters.items():
-                counter.add(getattr(one, field), labels(one))
+    return count
 
-    return record
+
+def _tool_label(tool: str) -> str:
+    """Return a tool name as a label, or `other`: names come from histories, so anyone can invent them."""
+    names = _labelled()
+    if tool not in names:
+        if len(names) >= MAX_TOOLS or len(tool) > _MAX_NAME or not tool.isprintable():
+            return "other"
+        names.add(tool)
+    return tool
+
+
+@cache
+def _labelled() -> set[str]:
+    """Return the tool names that are labels in this process, to which `_tool_label` adds."""
+    return set()
+
+
+def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
+    span = get_current_span()
+    for one in reductions:
+        if one.fault:
+            who = {"reducer.tool": one.tool, "reducer.tool_call_id": one.tool_call_id, "reducer.rule": one.rule}
+            span.add_event("reducer.fault", {**who, "reducer.fault": one.fault, **mode})
+    reduced = [one for one in reductions if not one.fault or one.after < one.before]
+    if reduced:
+        attributes: dict[str, Any] = {**mode}
+        for name, field in _EVENT.items():
+            attributes[name] = [getattr(one, field) for one in reduced]
+        span.add_event("reducer.reduced", attributes)
+
+
+# --- rules that find nothing
+
+
+def _watcher() -> Callable[[Outcome], None]:
+    """Return a function that takes the outcome of each new return, and logs each rule that finds nothing, once."""
+    misses: dict[str, int] = {}  # the returns in which a rule found nothing, or `FIRST` if it is no longer watched
+
+    def watch(outcome: Outcome) -> None:
+        rule = outcome.rule
+        if rule is None or misses.get(rule.version) == FIRST:
+            return
+        found = _found_something(outcome)
+        if found:
+            misses[rule.version] = FIRST
+        elif found is not None:
+            misses[rule.version] = misses.get(rule.version, 0) + 1
+            if misses[rule.version] == FIRST:
+                why = "does the tool return other keys than before?"
+                logging.getLogger("reducer").warning(
+                    "%s: the rule found nothing in its first %d returns; %s", rule.file, FIRST, why
+                )
+
+    return watch
+
+
+def _found_something(outcome: Outcome) -> bool | None:
+    """Return whether a rule found a place in a return, or None if the return says nothing about this.
+
+    The path of the whole return always finds something, so it counts only if no step names another path.
+    """
+    rule = outcome.rule
+    if outcome.gated and rule is not None and rule.when is not None:
+        return None if rule.when.min_chars else False  # a small return is no sign of a change
+    ran = [run for run in outcome.steps if run.ran and run.step is not None]
+    below = [run for run in ran if run.step is not None and run.step.path.text != "@"]
+    return any(run.places for run in below or ran) if ran else None
+
+
+# --- the surroundings
 
 
 def workflow() -> str:

@@ -16,6 +16,7 @@ TITLES = {
     "fault": "Returns to which a rule was not applied completely",
     "no rule": "Tools without a rule",
     "unused rule": "Unused rules",
+    "gated": "Rules whose condition holds for no return",
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve largely undoes",
     "too long": "Returns still above max_chars",
@@ -30,6 +31,8 @@ OTHER_TOOLS = "(other tools)"
 """Stands for all tools beyond the first `_MAX_TOOLS`."""
 MAX_BAD = 5
 """Bad lines that are reported with their errors; further ones are only counted."""
+_GATE = "when"
+"""The name of the gate of a rule in `Tally.needs` and `Tally.found`."""
 _MAX_TOOLS = 5_000
 _MAX_NEEDS = 10_000
 _MAX_CHARACTERS = 1_000
@@ -93,6 +96,7 @@ class Attention:
         returns = f"{self.first}{f' of {self.history}' if self.history else ''}{more}"
         messages = {
             "no rule": f"{counted(self.calls, 'call')}, {size}",
+            "gated": f"`when: {{where: {self.about}}}` did not hold for {returns}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
             "fault": f"`{self.tool}` {returns}, {size}: {self.about}",
@@ -108,7 +112,8 @@ class Tally:
     - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
     - `rules` maps each tool to its rule file.
     - `needs` maps kind, place and name to what needs attention.
-    - `found` contains the steps that found a place in some return, with their paths, so that they need no attention.
+    - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
+      some return, so that they need no attention.
     - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
     - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
@@ -158,6 +163,8 @@ def tally_of(entry: Explanation) -> Tally:
         tally.add_need((need.kind, need.where, name), need)
     if rule is not None:
         tally.rules[tool] = rule.file
+        if entry.status != "gated":
+            tally.found.add((rule.file, _GATE))
         for step in entry.steps:
             if step.step is not None and step.places:
                 tally.found.add((_where(step, rule), step.step.path.text))
@@ -174,6 +181,8 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
+    if condition := _failed_condition(entry, rule):
+        yield _GATE, Attention("gated", rule.file, condition, characters=entry.before, first=name)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
@@ -183,6 +192,14 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
             yield step.step.path.text, Attention("no place", where, about)
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
+
+
+def _failed_condition(entry: Explanation, rule: Rule) -> str:
+    """Return the condition that kept the rule from a return; empty if the rule was applied or the return is small."""
+    when = rule.when
+    if entry.status != "gated" or when is None or when.where is None or entry.before < (when.min_chars or 0):
+        return ""
+    return _short(when.where.text)
 
 
 def _fault(entry: Explanation, rule: Rule) -> Attention:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+from opentelemetry.metrics import get_meter
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
 
 from reducer.archive import database
@@ -45,9 +46,9 @@ class Archive:
     of seconds to wait for a lock.
 
     Raises `ArchiveError` if the file cannot be used and `ValueError` for an invalid option. Later errors never reach
-    an agent: each is logged once (logger `reducer`) and counted in `failures`. Originals are not copied before they
-    are written, so tools must not change what they returned. A process that skips Python's normal exit (`os._exit`, a
-    `multiprocessing` worker) must call `close`.
+    an agent: each is logged once (logger `reducer`) and counted in `failures` and by the OpenTelemetry counter
+    `reducer.archive.failures`. Originals are not copied before they are written, so tools must not change what they
+    returned. A process that skips Python's normal exit (`os._exit`, a `multiprocessing` worker) must call `close`.
     """
 
     failures: int
@@ -116,6 +117,8 @@ class Archive:
         self._identity: tuple[int, int] | None = None
         self._written = 0
         self._log_once = cache(logging.getLogger("reducer").error)
+        counter = get_meter("reducer").create_counter
+        self._failed = counter("reducer.archive.failures", "{original}", "Originals that are not in the archive")
 
     def _restart_after_fork(self) -> None:
         if self._process != os.getpid():
@@ -177,6 +180,7 @@ class Archive:
 
     def _fail(self, count: int, why: str) -> None:
         self.failures += count
+        self._failed.add(count)
         self._log_once("originals of tool returns are not archived: %s", why)
 
 

@@ -12,6 +12,7 @@ examples:
   python -m reducer *.parquet --column messages       a column of Parquet files, one row group at a time
   curl … | python -m reducer - --format json          standard input; JSON for other programs
   python -m reducer a/ --fail-under saved=60%         exit with 1 if less is saved, for continuous integration
+  python -m reducer new/ --rules rules/ --strict      exit with 1 if a path finds nothing in new recordings
 
 A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
 front ends, and the formats of OpenAI, Anthropic, LangChain and the Vercel AI SDK, are detected.

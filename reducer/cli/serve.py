@@ -66,15 +66,17 @@ def main(arguments: Sequence[str]) -> int:
 def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
     """Return the folder of rules, and why rules cannot be saved in it, or an empty text.
 
-    The folder need not exist if rules can be saved. Raises `CommandError`, and OSError for an unknown pack.
+    The folder need not exist if rules can be saved. Raises `CommandError`, and OSError for an unknown pack or an empty
+    name.
     """
     if name is None:
         name = "rules" if can_write or Path("rules").is_dir() else "builtin"
+    files = rule_files(name)
     folder = Path(name)
     if name.partition(":")[0] == "builtin":
         if can_write:
             raise CommandError(f"--rules {name}: these rules cannot be changed; {_COPY}")
-        pack = rule_files(name)[0].parent
+        pack = files[0].parent
         return short(pack if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
     if folder.is_dir() or (can_write and not folder.exists()):
         return folder, "" if can_write else "start the workbench with --write to save rules"

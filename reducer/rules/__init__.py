@@ -6,7 +6,7 @@
 
 from reducer.operations.fields import When
 from reducer.rules.compile import check_rules, compile_rules, read_rules
-from reducer.rules.instructions import descriptions, instructions
+from reducer.rules.instructions import descriptions, instructions, introduction
 from reducer.rules.model import Expect, Rule, Ruleset, Step, Test
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "compile_rules",
     "descriptions",
     "instructions",
+    "introduction",
     "read_rules",
 ]

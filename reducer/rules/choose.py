@@ -16,6 +16,7 @@ from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
 MAX_STARS = 8
+_END = MAX_NAME // 2
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 _NO_NAME = re.compile(r"^\^|\$$|[,|()\\]|\.\+")
@@ -36,6 +37,7 @@ def is_glob(name: str) -> bool:
 
 def matches(rules: Iterable[Rule], tool: str) -> list[Match]:
     """Return all names and globs that match a tool, in order of precedence."""
+    tool = _bounded(tool)
     return [match for match in _ordered(rules) if _fits(match.name, tool)]
 
 
@@ -47,12 +49,22 @@ def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
     def rule_for(tool: str) -> Rule | None:
         return next((match.rule for match in ordered if _fits(match.name, tool)), None)
 
-    return rule_for
+    return lambda tool: rule_for(_bounded(tool))
+
+
+def _bounded(tool: str) -> str:
+    """Replace the middle of a name that is too long for a rule, so that only globs match it, in bounded time."""
+    return tool if len(tool) <= MAX_NAME else f"{tool[:_END]}\0{tool[-_END:]}"
 
 
 def _ordered(rules: Iterable[Rule]) -> list[Match]:
     names = [Match(rule, name) for rule in rules for name in rule.tools]
     return sorted(names, key=lambda match: _rank(match.name))
+
+
+def by_precedence(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules in the order of their most specific names."""
+    return sorted(rules, key=lambda rule: min(map(_rank, rule.tools)))
 
 
 def _fits(name: str, tool: str) -> bool:

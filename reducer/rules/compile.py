@@ -12,7 +12,7 @@ from typing import Any
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
+from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
 from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
@@ -71,7 +71,7 @@ def check_rules(
 
 def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) -> Diagnostic:
     why = error.strerror if isinstance(error, OSError) else None  # a name with NUL or a lone surrogate: `ValueError`
-    return Diagnostic(Location(escaped(str(name)), 1, 1), "E007", f"{what}: {why or error}")
+    return Diagnostic(Location(escaped(str(name) or EMPTY), 1, 1), "E007", f"{what}: {why or error}")
 
 
 def compile_rules(

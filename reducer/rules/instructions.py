@@ -10,14 +10,17 @@ from reducer.errors import counted
 from reducer.operations.fields import When
 from reducer.operations.keep import Keep
 from reducer.operations.op import LINES_OF, enumerated, named
+from reducer.rules.choose import by_precedence
 from reducer.rules.model import Rule, Ruleset, Step
 from reducer.rules.validation import listed
 
-_INTRODUCTION = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here."
-)
+_SHORTENED = "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out"
+_LAST = "\n- The rules for {} are not stated here."
+_ROOM_FOR_LAST = len(_LAST) + len("999,999,999 more tools")
 _MAX_PARTS = 7
 """The maximum number of parts per rule: every request contains all instructions."""
+MAX_CHARS = 2_000
+"""The maximum number of characters of the instructions for all rules."""
 
 
 class Description(NamedTuple):
@@ -30,16 +33,40 @@ class Description(NamedTuple):
 def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
     """Describe the rules for `tools`, or all rules, with one line per rule; empty if there are no rules.
 
-    The text depends only on the rules, so it is the same in every request.
+    The rules with the most specific names come first. A line that does not fit into `MAX_CHARS` is left out, and the
+    last line counts the tools of those lines. The text depends only on the rules and tools, so it is the same in every
+    request.
     """
-    named_rules: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
+    names = _names(ruleset, tools)
+    text, left_out = f"{_SHORTENED}, as stated here.", 0
+    for rule in by_precedence(ruleset.rules):
+        if rule.tools not in names:
+            continue
+        line = f"\n- {listed(names[rule.tools])}: {_in_short(rule)}."
+        if len(text) + len(line) + _ROOM_FOR_LAST > MAX_CHARS:
+            left_out += len(names[rule.tools])
+        else:
+            text += line
+    if left_out:
+        text += _LAST.format(counted(left_out, "more tool"))
+    return text if names else ""
+
+
+def introduction(ruleset: Ruleset) -> str:
+    """Return the instructions for tools that are not known; empty if there are no rules."""
+    return f"{_SHORTENED}. Keys and items of lists can also be left out without a mark." if ruleset.rules else ""
+
+
+def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[tuple[str, ...], list[str]]:
+    """Return the names of tools to which each rule applies, by the names and globs of the rule."""
     if tools is None:
-        named_rules = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
-    for tool in sorted(set(tools or ())):
-        if (rule := ruleset.rule_for(tool)) is not None:
-            named_rules.setdefault(rule.tools, (rule, []))[1].append(tool)
-    lines = [f"- {listed(names)}: {_in_short(rule)}." for rule, names in named_rules.values()]
-    return "\n".join([_INTRODUCTION, *lines]) if lines else ""
+        return {rule.tools: list(rule.tools) for rule in ruleset.rules}
+    names: dict[tuple[str, ...], list[str]] = {}
+    for tool in sorted(set(tools)):
+        rule = ruleset.rule_for(tool)
+        if rule is not None:
+            names.setdefault(rule.tools, []).append(tool)
+    return names
 
 
 def _in_short(rule: Rule) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import reprlib
 import threading
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from reducer.archive import ArchiveError
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import restore
 from reducer.rules import compile_rules
+from reducer.rules.instructions import MAX_CHARS
 from tests.agent.agents import (
     ARTICLES,
     FORMS,
@@ -51,10 +53,16 @@ from tests.agent.agents import (
 from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
+INTRODUCTION = (
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out. "
+    "Keys and items of lists can also be left out without a mark."
+)
+"""The instructions if the tools are not known."""
 INSTRUCTIONS = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
     "- `deep_research`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
 )
+GIVEN = INSTRUCTIONS if LISTS_TOOLS else INTRODUCTION
 
 
 @pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
@@ -182,17 +190,11 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
 
 
 def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
-    (rules / "other.yaml").write_text(RULE.replace("deep_research", "other"))
     asked = Script([*script("deep_research", "explore").answers, [TextPart("Done.")]])
     made = analyst(asked, ReduceToolReturns(rules), instructions="You are an analyst.")
     made.run_sync("Once more.", message_history=made.run_sync(PROMPT).all_messages())
     messages = [message for sent in asked.received for message in json.loads(sent) if message["kind"] == "request"]
-    other = (
-        ""
-        if LISTS_TOOLS
-        else "\n- `other`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
-    )
-    assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
+    assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{GIVEN}"}
 
 
 async def from_the_second_request(ctx: RunContext[Any], tool: ToolDefinition) -> ToolDefinition | None:
@@ -218,7 +220,7 @@ def test_the_instructions_name_tools_that_appear_during_a_run(rules: Path) -> No
     made.run_sync("Once more.", message_history=result.all_messages())
     assert [b'"late"' in tools for tools in asked.tools] == [False, True, True] * 2
     (text,) = instructions_of(asked)
-    assert "`late`" in text
+    assert ("`late`" in text) == LISTS_TOOLS
     assert asked.contents(2, "late") == [ARTICLES[:2]]
 
 
@@ -232,7 +234,7 @@ def test_the_instructions_stay_if_a_dynamic_toolset_adds_tools(first: tuple[str,
     made.toolset(lambda ctx: late if ctx.run_step > 1 else early)
     made.run_sync(PROMPT)
     assert [b'"deep_research"' in tools for tools in asked.tools] == [False, True, True]
-    assert instructions_of(asked) == ({None} if first and LISTS_TOOLS else {INSTRUCTIONS})
+    assert instructions_of(asked) == ({None} if first and LISTS_TOOLS else {INTRODUCTION})
     assert asked.contents(2) == [ARTICLES[:2]]
 
 
@@ -254,17 +256,41 @@ def test_a_conversation_keeps_its_instructions_if_rules_and_tools_change(saved: 
     assert asked.contents(3) == [ARTICLES[: 1 if saved else 2], ARTICLES[:1]]
     made.run_sync("Another conversation.")
     assert instructions_of(asked) == {before, asked_last(asked)}
-    assert "keeps the first item of the answer" in asked_last(asked)
+    assert ("keeps the first item of the answer" in asked_last(asked)) == LISTS_TOOLS
 
 
 def asked_last(asked: Script) -> str:
     return json.loads(asked.received[-1])[-1]["instructions"]
 
 
+def prepared(ctx: RunContext[Any]) -> FunctionToolset[Any] | None:
+    """Return the toolset of a dynamic toolset that is empty at the first step."""
+    return FunctionToolset[Any]([Tool(lambda: ARTICLES, name="execute")]) if ctx.run_step > 1 else None
+
+
+@pytest.mark.parametrize("toolsets", ["none", "static", "dynamic"])
+def test_instructions_are_short_for_all_built_in_rules(toolsets: str) -> None:
+    asked = script(*["execute"] * (toolsets != "none"))
+    names = [name for rule in Reducer.load("builtin").ruleset.rules for name in rule.tools if "*" not in name]
+    tools = [Tool(lambda: ARTICLES, name=name) for name in names if len(name) < 64]
+    made = Agent(asked.model, capabilities=[ReduceToolReturns("builtin")], tools=tools if toolsets == "static" else [])
+    if toolsets == "dynamic":
+        made.toolset(prepared)
+    made.run_sync(PROMPT)
+    (text,) = instructions_of(asked)
+    if not LISTS_TOOLS or toolsets == "dynamic":
+        assert text == INTRODUCTION
+    elif toolsets == "none":
+        assert text is None
+    else:
+        assert 1_500 < len(text) <= MAX_CHARS
+        assert re.search(r"\n- The rules for \d+ more tools are not stated here\.$", text)
+
+
 def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) -> None:
     result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
     recall = "reads the original of a shortened tool return: in pages, or only the part that you need."
-    assert result.all_messages()[0].instructions == f"{INSTRUCTIONS}\n`recall_tool_return` {recall}"
+    assert result.all_messages()[0].instructions == f"{GIVEN}\n`recall_tool_return` {recall}"
 
 
 def test_there_are_no_instructions_without_rules_for_the_tools(rules: Path) -> None:
@@ -281,7 +307,7 @@ def test_equal_capabilities_are_one_and_different_ones_are_refused(rules: Path) 
     asked = script("deep_research")
     result = analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(rules)).run_sync(PROMPT)
     assert asked.contents(1) == [ARTICLES[:2]]
-    assert result.all_messages()[0].instructions == INSTRUCTIONS
+    assert result.all_messages()[0].instructions == GIVEN
     for other in (ReduceToolReturns(str(rules), persist=False), ReduceToolReturns(Rules(shorter))):
         with pytest.raises(UserError, match="an agent has one ReduceToolReturns: give it all rule files"):
             analyst(script(), ReduceToolReturns(rules), other).run_sync(PROMPT)
@@ -349,6 +375,16 @@ def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..
     for sources in (rules, str(rules), [rules]):
         with pytest.raises(RuleError, match="unknown key `limitt`"):
             make(sources)
+
+
+@pytest.mark.parametrize("make", [*MAKERS, ReduceToolReturns.from_spec])
+@pytest.mark.parametrize("empty", ["", [""], ["rules", ""]])
+def test_an_empty_text_is_not_the_current_folder(
+    make: Callable[..., Any], empty: Any, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(rules.parent)
+    with pytest.raises(RuleError, match="a source of rules is empty; write"):
+        make(empty)
 
 
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolReturnPart,
+)
 
 from reducer import Reducer
-from reducer.agent import Reduction, history_processor
-from reducer.agent.telemetry import workflow
+from reducer.agent import Archive, Reduction, history_processor
+from reducer.agent.telemetry import FIRST, MAX_COUNTED, MAX_TOOLS, _labelled, workflow
 from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset
-from tests.agent.agents import Rules, contents, returns
+from tests.agent.agents import FORMS, PROMPT, Rules, analyst, contents, context, reducing, returns, script
 from tests.histories.messages import shorter
 
 ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
@@ -54,13 +64,12 @@ def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest
     assert record.getMessage().startswith("a reduction could not be reported: KeyError at test_telemetry.py:")
 
 
-def test_a_content_without_a_size_does_not_prevent_other_reports(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_content_without_a_size_is_reported_without_sizes(caplog: pytest.LogCaptureFixture) -> None:
     reported: list[Reduction] = []
     reduce = history_processor(Rules(shorter), on_reduce=reported.append)
     assert contents(reduce(returns([10**5000, 1, 2], [1, 2, 3]))) == [[10**5000, 1], [1, 2]]
-    assert [one.tool_call_id for one in reported] == ["call_1"]
-    (record,) = caplog.records
-    assert record.getMessage().startswith("a reduction could not be reported: Unreducible at values.py:")
+    assert [(one.tool_call_id, one.before, one.after) for one in reported] == [("call_0", 0, 0), ("call_1", 7, 5)]
+    assert caplog.messages == []
 
 
 def unreadable(tool: str) -> Any:
@@ -156,23 +165,191 @@ def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer) -> 
     assert second.attributes["reducer.tools"] == ("deep_research",)
 
 
-def test_counters_add_up(reducer: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
+Points = Callable[..., dict[Any, Any]]
+
+
+@pytest.fixture
+def points(monkeypatch: pytest.MonkeyPatch) -> Points:
+    """Return a function that returns the value of each point of a metric by the values of these labels."""
     metrics, export = map(pytest.importorskip, ("opentelemetry.sdk.metrics", "opentelemetry.sdk.metrics.export"))
     reader = export.InMemoryMetricReader()
     monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", metrics.MeterProvider([reader]))
+    _labelled.cache_clear()
+
+    def read(name: str, *labels: str) -> dict[Any, Any]:
+        data = reader.get_metrics_data()
+        found = data.resource_metrics[0].scope_metrics[0].metrics if data else []
+        values: dict[Any, Any] = {}
+        for metric in found:
+            if metric.name == f"reducer.{name}":
+                for point in metric.data.data_points:
+                    key = tuple(point.attributes[f"reducer.{label}"] for label in labels)
+                    values[key] = getattr(point, "value", None) or getattr(point, "count", 0)
+        return values
+
+    return read
+
+
+def test_counters_contain_each_reducible_return_once(reducer: Reducer, rules: Path, points: Points) -> None:
+    (rules / "gated.yaml").write_text("version: 1\ntool: gated\nwhen: {min_chars: 9000}\nsteps: [{limit: 1}]\n")
+    assert reducer.reload() == ()
     reduce = history_processor(reducer)
-    reduce(reduce([*history("deep_research", "explore", "other", "explore"), *unreadable("explore")]))
-    totals = {
-        (metric.name, point.attributes["reducer.tool"], point.attributes["reducer.rule"]): point.value
-        for metric in reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
-        for point in metric.data.data_points
+    messages = history("deep_research", "explore", "other", "explore", "gated")
+    short = returns(["one"], tool="explore")
+    synthesized = ToolReturnPart("explore", "none", "c", metadata={"pydantic_ai_synthesized_tool_return": True})
+    never = [ModelRequest([ToolReturnPart("explore", 5, "c"), synthesized, ToolReturnPart("final_result", "x", "c")])]
+    once = reduce([*messages, *short, *unreadable("explore"), *never])
+    for _ in range(3):
+        once = reduce([*once])
+    size = sum(map(len, ITEMS)) + 3 * len(ITEMS) + 1
+    assert points("returns", "tool", "rule", "outcome") == {
+        ("deep_research", "deep_*", "reduced"): 1,
+        ("explore", "deep_*", "reduced"): 2,
+        ("explore", "deep_*", "unchanged"): 1,
+        ("explore", "deep_*", "fault"): 1,
+        ("gated", "gated", "gated"): 1,
+        ("other", "", "no_rule"): 1,
     }
-    once = {"returns": 1, "characters.before": 69, "characters.after": 55, "entities.preserved": 1}
-    assert totals == {
-        (f"reducer.{name}", tool, "deep_*"): value * times
-        for name, value in once.items()
-        for tool, times in (("deep_research", 1), ("explore", 2))
-    } | {("reducer.faults", "explore", "deep_*"): 1}
+    unreduced = {("gated", "gated"): size, ("other", "no_rule"): size, ("explore", "unchanged"): 7}
+    reduced = {("deep_research", "reduced"): 69, ("explore", "reduced"): 138, ("explore", "fault"): 0}
+    assert points("characters.before", "tool", "outcome") == {**unreduced, **reduced}
+    reduced = {("deep_research", "reduced"): 55, ("explore", "reduced"): 110, ("explore", "fault"): 0}
+    assert points("characters.after", "tool", "outcome") == {**unreduced, **reduced}
+    assert sum(points("entities.preserved", "tool", "outcome").values()) == 3
+    assert points("duration", "rule", "outcome") == {
+        ("deep_*", "reduced"): 3,
+        ("deep_*", "unchanged"): 1,
+        ("deep_*", "fault"): 1,
+        ("gated", "gated"): 1,
+        ("", "no_rule"): 1,
+    }
+
+
+def test_a_loaded_conversation_is_not_counted_again(reducer: Reducer, points: Points) -> None:
+    asked: list[ModelMessage] = []
+    for turn in range(4):
+        loaded = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(asked))
+        new = [*history("deep_research", "other"), ModelResponse([TextPart(f"Turn {turn}.")])]
+        asked = history_processor(reducer)([*loaded, *new[:-1]]) + new[-1:]
+    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 4, ("other", "no_rule"): 4}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, rules: Path, points: Points) -> None:
+    stored = b"[]"
+    for _ in range(3):
+        asked = script("deep_research", "status")
+        made = analyst(asked, reducing(form, Reducer.load(rules)))
+        messages = ModelMessagesTypeAdapter.validate_json(stored)
+        stored = made.run_sync(PROMPT, message_history=messages).all_messages_json()
+    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 3, ("status", "no_rule"): 3}
+    assert points("duration", "outcome") == {("reduced",): 3, ("no_rule",): 3}
+
+
+def test_a_dry_run_counts_what_would_change(reducer: Reducer, points: Points) -> None:
+    history_processor(reducer, dry_run=True)(history("deep_research", "other"))
+    assert points("returns", "dry_run", "outcome") == {(True, "reduced"): 1, (True, "no_rule"): 1}
+
+
+def test_tool_names_are_a_bounded_number_of_labels(reducer: Reducer, points: Points) -> None:
+    hostile = ["\ud800", "a\x00b", "x" * 100_000]
+    names = [f"tool{number}" for number in range(MAX_TOOLS + 20)]
+    for tools in (hostile, names, ["deep_research"]):  # each agent of a process counts the same labels
+        history_processor(reducer)(history(*tools))
+    counts = points("returns", "tool", "rule")
+    labels = {tool for tool, _ in counts}
+    assert labels == {*names[:MAX_TOOLS], "other"}
+    assert (counts["other", ""], counts["other", "deep_*"]) == (len(hostile) + 20, 1)
+
+
+def test_counting_an_unreduced_return_is_bounded_and_ignores_media(reducer: Reducer, points: Points) -> None:
+    read: list[int] = []
+
+    class Watched(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            for item in super().__iter__():
+                read.append(1)
+                yield item
+
+    long = [Watched(["x" * 1000]) for _ in range(5000)]
+    text = "é" * 3_000_000
+    picture = BinaryContent(b"x" * 5000, media_type="image/png")
+    for name, content in (("long", long), ("text", text), ("picture", picture), ("both", ["seen", picture])):
+        reduce = history_processor(reducer)
+        reduce(reduce(returns(content, tool=name)))
+    counts = points("characters.before", "tool")
+    assert MAX_COUNTED < counts["long",] < MAX_COUNTED + 2000
+    assert len(read) < 1100
+    assert (counts["text",], counts["picture",], counts["both",]) == (3_000_000, 0, 8)
+
+
+def test_an_archive_counts_its_failures(rules: Path, points: Points, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(rules.with_name("failing.db"))
+    monkeypatch.setattr("reducer.archive.database.store", lambda *_: 1 / 0)
+    history_processor(rules, archive=archive)(context(), history("deep_research"))
+    archive.close()
+    assert archive.failures == 1
+    assert points("archive.failures") == {(): 1}
+
+
+# --- rules that find nothing
+
+RENAMED = {"results": [{"id": number} for number in range(9)]}
+
+
+def logged(caplog: pytest.LogCaptureFixture, rules: Path, text: str, contents: Sequence[Any]) -> int:
+    """Return how often a rule is logged because it finds nothing."""
+    file = rules / "deep_research.yaml"
+    file.write_text(f"version: 1\ntool: look\n{text}\n")
+    caplog.clear()
+    reduce = history_processor(rules)
+    messages: list[ModelMessage] = []
+    for content in contents:
+        messages = reduce([*messages, *returns(content)])
+    expected = f"{file}: the rule found nothing in its first 20 returns; does the tool return other keys than before?"
+    assert set(caplog.messages) <= {expected}
+    return len(caplog.messages)
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "times"),
+    [
+        ("steps: [{path: items, limit: 2}]", RENAMED, 1),
+        ("steps: [{path: items, limit: 2}]", '{"results": [1, 2, 3]}', 1),
+        ("steps: [{path: items, limit: 2}]\nmax_chars: 20", RENAMED, 1),
+        ("steps: [{compact: true}, {path: items, limit: 2}]", RENAMED, 1),
+        ("when: {where: items}\nsteps: [{limit: 2}]", RENAMED, 1),
+        ("steps: [{limit: 2}]", "text", 1),
+        ("steps: [{path: results, limit: 2}]", RENAMED, 0),
+        ("steps: [{path: items, limit: 2}, {path: results, limit: 20}]", RENAMED, 0),
+        ("steps: [{compact: true}]", RENAMED, 0),
+        ("max_chars: 9000", RENAMED, 0),
+        ("when: {min_chars: 9000}\nsteps: [{path: items, limit: 2}]", RENAMED, 0),
+        ("steps: [{path: items, limit: 2, when: {min_chars: 9000}}]", RENAMED, 0),
+    ],
+)
+def test_a_rule_that_finds_nothing_is_logged_once(
+    text: str, content: Any, times: int, rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert logged(caplog, rules, text, [content] * (FIRST - 1)) == 0
+    assert logged(caplog, rules, text, [content] * FIRST * 3) == times
+
+
+def test_a_rule_that_found_something_is_not_logged(rules: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = {"items": [1, 2, 3]}
+    assert logged(caplog, rules, "steps: [{path: items, limit: 2}]", [RENAMED, found, *[RENAMED] * 50]) == 0
+
+
+def test_the_same_loaded_return_counts_once_for_a_rule(rules: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (rules / "deep_research.yaml").write_text("version: 1\ntool: look\nsteps: [{path: items, limit: 2}]\n")
+    reduce = history_processor(rules)
+    messages = [*returns(RENAMED), ModelResponse([TextPart("Done.")])]
+    for _ in range(FIRST * 2):
+        reduce(ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(messages)))
+    assert caplog.messages == []
+
+
+# --- workflows and silence
 
 
 def test_nothing_is_measured_if_nothing_records(monkeypatch: pytest.MonkeyPatch) -> None:

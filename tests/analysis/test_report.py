@@ -151,6 +151,15 @@ def test_a_place_in_some_returns_needs_no_attention() -> None:
     assert [kind for kind, _ in needs(rule, DATA, DATA)] == ["no place"]
 
 
+def test_a_condition_that_holds_for_no_return() -> None:
+    rule = {"when": {"where": "items", "min_chars": 100}, "steps": [{"limit": 1}]}
+    message = "`when: {where: items}` did not hold for c1 and 1 more, 362 characters"
+    assert needs(rule, DATA, DATA) == [("gated", message)]
+    assert needs(rule, DATA, {"items": ["x" * 100]}) == []
+    assert needs(rule, {"small": 1}) == []
+    assert needs({**rule, "when": {"min_chars": 9000}}, DATA) == []
+
+
 def test_preserve_that_undoes_a_step() -> None:
     rule = {"steps": [{"path": "rows", "limit": 1}], "preserve": ["cve"]}
     rows = [{"cve": f"CVE-2024-{number:05}"} for number in range(30)]

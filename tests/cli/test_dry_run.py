@@ -207,6 +207,28 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out
 
 
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("steps: [{path: items, limit: 2}]", 1),
+        ("when: {where: items}\nsteps: [{limit: 2}]", 1),
+        ("steps: [{compact: true}, {path: 'items[*]', keep: [id]}]", 1),
+        ("steps: [{path: results, limit: 2}]", 0),
+        ("when: {where: results}\nsteps: [{path: results, limit: 2}]", 0),
+    ],
+)
+def test_strict_fails_for_a_rule_that_finds_nothing_in_new_recordings(
+    rule: str, code: int, folder: Path, cli: Cli
+) -> None:
+    (folder / "mine.yaml").write_text(f"version: 1\ntool: lookup\n{rule}\n")
+    renamed = {"results": [{"id": number} for number in range(9)]}
+    (folder / "new.json").write_bytes(history(*[("lookup", renamed)] * 3))
+    (folder / "new.jsonl").write_bytes(history(("lookup", renamed)) + b"\n" + history(("lookup", renamed)))
+    for file in ("new.json", "new.jsonl"):
+        assert cli(file, "--rules", "mine.yaml", "--strict").code == code
+        assert cli(file, "--rules", "mine.yaml").code == 0
+
+
 # --- references
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.rules import Ruleset, compile_rules
-from reducer.rules.choose import matches, rule_chooser
+from reducer.rules import Ruleset, choose, compile_rules
+from reducer.rules.choose import MAX_NAME, matches, rule_chooser
 from tests.rules.examples import CASES
 
 
@@ -59,3 +59,27 @@ def test_a_glob_that_matches_fewer_names_precedes_one_that_matches_these_too(fir
     event("one is narrower" if narrow < wide else "neither")
     if narrow < wide:
         assert {chosen([first, second], name) for name in sorted(narrow)[:3]} == {second}
+
+
+@pytest.mark.parametrize("glob", ["*", "get_*", "*_host", "get_*_host"])
+def test_globs_match_both_ends_of_a_name_of_any_length(glob: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+
+    def fits(name: str, tool: str) -> bool:
+        lengths.append(len(tool))
+        return fnmatch.fnmatchcase(tool, name)
+
+    monkeypatch.setattr(choose, "_fits", fits)
+    ruleset = ruleset_of([glob, "no_*"])
+    for size in (1, MAX_NAME, 100_000):
+        long = f"get_{'x' * size}_host"
+        assert ruleset.rule_for(long) is not None
+        assert [match.name for match in matches(ruleset.rules, long)] == [glob]
+    assert max(lengths) <= MAX_NAME + 1
+
+
+def test_a_long_name_matches_no_rule_for_another_name() -> None:
+    name = "a" * MAX_NAME
+    assert chosen([name], name) == name
+    for longer in (f"{name}a", name * 2, f"{name[:100]}\0{name[:100]}"):
+        assert chosen([name, "?" * MAX_NAME], longer) is None

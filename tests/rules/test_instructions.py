@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import event, example, given
+from hypothesis import strategies as st
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import descriptions, instructions
+from reducer.rules import Ruleset, compile_rules, descriptions, instructions, introduction
+from reducer.rules.instructions import MAX_CHARS
 from tests.helpers import RULES, rules
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
@@ -44,9 +48,9 @@ def test_descriptions_of_rules(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("verb", operations())
 def test_a_description_names_the_place(verb: str) -> None:
-    for example in operations()[verb].examples:
-        text = described(example.step)[0]
-        assert (f"`{example.step['path']}`" if "path" in example.step else "the answer") in text
+    for one in operations()[verb].examples:
+        text = described(one.step)[0]
+        assert (f"`{one.step['path']}`" if "path" in one.step else "the answer") in text
         assert text[0].islower()
         assert not text.endswith(".")
 
@@ -104,3 +108,46 @@ def test_tools_with_the_same_rule_share_a_line() -> None:
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
     assert instructions(ruleset, ["c"]) == instructions(ruleset, []) == ""
+
+
+def ruleset_of(*tools: str) -> Ruleset:
+    """Return one rule per tool name or glob."""
+    texts = [(f"{n}.yaml", f"version: 1\ntool: '{tool}'\nsteps: [{{limit: 2}}]\n") for n, tool in enumerate(tools)]
+    ruleset, _ = compile_rules(texts)
+    assert ruleset is not None
+    return ruleset
+
+
+def test_the_rules_with_the_most_specific_names_come_first() -> None:
+    ruleset = ruleset_of("*", "get_*", "get_host", "*_h*")
+    starts = [line.partition(":")[0] for line in instructions(ruleset).splitlines()[1:]]
+    assert starts == ["- `get_host`", "- `get_*`", "- `*_h*`", "- `*`"]
+    starts = [line.partition(":")[0] for line in instructions(ruleset, ["a", "b", "get_host"]).splitlines()[1:]]
+    assert starts == ["- `get_host`", "- `a`, `b`"]
+
+
+@given(st.lists(st.integers(1, 190), min_size=1, max_size=60))
+@example([190] * 9)
+def test_instructions_have_a_bound_and_count_the_other_tools(sizes: list[int]) -> None:
+    tools = [f"t{number}_".ljust(size + 4, "x") for number, size in enumerate(sizes)]
+    ruleset = ruleset_of(*tools)
+    for text in (instructions(ruleset), instructions(ruleset, [*tools, "other"])):
+        assert len(text) <= MAX_CHARS
+        lines = text.splitlines()
+        counts = re.findall(r"- The rules for (\d+) more tools? are not stated here\.", lines[-1])
+        left_out = int(counts[0]) if counts else 0
+        event("some are left out" if left_out else "all fit")
+        assert len(lines) - 1 - len(counts) + left_out == len(tools)
+
+
+def test_a_rule_for_too_many_tools_does_not_prevent_other_lines() -> None:
+    ruleset = ruleset_of("get_*", "look")
+    text = instructions(ruleset, ["look", *(f"get_{'x' * 40}{number}" for number in range(1_000))])
+    assert "- `look`: " in text
+    assert text.endswith("\n- The rules for 1,000 more tools are not stated here.")
+
+
+def test_the_introduction_is_for_tools_that_are_not_known() -> None:
+    ruleset = ruleset_of("look")
+    assert introduction(ruleset).startswith(INTRODUCTION.partition(",")[0])
+    assert introduction(replace(ruleset, rules=())) == ""

@@ -122,3 +122,14 @@ def test_a_later_source_can_define_a_condition_and_a_type_again(folder: Path) ->
     assert reducer.reduce_content("b", content) == [{"risk": "high"}, {"risk": "low"}, {"of": "REQ-1"}]
     with pytest.raises(RuleError, match="`bad` is already defined at "):
         read_rules(folder)
+
+
+def test_an_empty_text_is_not_the_current_folder(folder: Path) -> None:
+    write("a.yaml", "a")
+    assert loaded(".") == {"a": 300}
+    for sources in (("",), (".", "")):
+        with pytest.raises(RuleError) as caught:
+            Reducer.load(*sources)
+        assert str(caught.value) == (
+            '"":1:1: error[E007]: cannot load the rules: a source of rules is empty; write `.` for the current folder'
+        )
