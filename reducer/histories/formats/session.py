@@ -20,6 +20,7 @@ from reducer.references import searched
 NAME = "session"
 EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
 HINTS = (b'parts"',)
+CONTINUED: tuple[str, ...] = ()
 _ERROR = "it is an error"
 
 
@@ -72,7 +73,7 @@ class Part(Struct, gc=False):
     content: Raw | UnsetType = UNSET
 
 
-class Message(Struct, gc=False):
+class SessionMessage(Struct, gc=False):
     """A message. A message of the assistant contains a whole run."""
 
     role: Any = None
@@ -84,7 +85,10 @@ class Message(Struct, gc=False):
     interaction_id: Raw | UnsetType = UNSET
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+MESSAGE = SessionMessage
+
+
+def recognises(message: SessionMessage, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
@@ -96,7 +100,7 @@ def recognises(message: Message, source: Source, strict: bool) -> bool:
     )
 
 
-def returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: SessionMessage, source: Source) -> list[ToolReturn]:
     """Return the returns of both lists. A return of the older list is a copy if the newer list contains it too.
 
     If one of the two has no id, the tool and the text must be the same.
@@ -175,7 +179,7 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
     beside = [source.value(raw) or "" for raw in written]
     if message.role != "assistant":
