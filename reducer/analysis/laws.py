@@ -47,7 +47,7 @@ class Broken(NamedTuple):
 
 def alone(rule: Rule, ruleset: Ruleset) -> Ruleset:
     """Return a ruleset in which `rule` applies to every tool."""
-    return replace(ruleset, rule_for=lambda _: rule)
+    return replace(ruleset, rule_for=lambda _: rule, texts=None)
 
 
 def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -> Iterator[Broken]:
@@ -71,7 +71,8 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
         yield Broken(10, "a copy of the content has a different result")
     if result is content:
         return
-    for finding in check_content(content, result)[:_MAX_BROKEN]:
+    unwraps = any(step.op.opens_texts for step in rule.steps)
+    for finding in check_content(content, result, unwraps=unwraps)[:_MAX_BROKEN]:
         place = f"`{path_text(finding.path)}`: " if finding.path else ""
         yield Broken(_OF_CODE.get(finding.code, 4), f"{place}{finding.message}")
     for lost in islice(_lost_keys(opened(content), opened(result)), _MAX_BROKEN if rule.all_keys else 0):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, line_end, parse
@@ -76,10 +77,21 @@ def _outside(data: bytes, contents: _Contents) -> Iterator[tuple[int, bytes]]:
     yield end, data[end:]
 
 
-def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
-    """Return the places where a decoded content is not a reduction of the original."""
+class _Comparison(NamedTuple):
+    """What is left of the comparisons of a content, and whether the rule can replace a text with its value."""
+
+    remaining: Iterator[int]
+    unwraps: bool
+
+
+def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> list[Finding]:
+    """Return the places where a decoded content is not a reduction of the original.
+
+    With `unwraps`, a text below the root can be replaced with the value that it encodes.
+    """
+    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
     try:
-        findings = list(islice(_check_root(path, old, new), _MAX_FINDINGS))
+        findings = list(islice(_check_root(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
     except (RecursionError, Unreducible):
         return [Finding("V109", path, "nested too deeply to compare")]
@@ -88,8 +100,11 @@ def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
     return findings
 
 
-def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
-    if type(old) is str and type(new) is str:
+def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    if type(old) is not type(new):
+        yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
+        return
+    if type(old) is str:
         yield from _check_notation(path, old, new)
         old, new = decode(old), decode(new)
     if type(old) is dict and type(new) is dict:
@@ -100,20 +115,20 @@ def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
         yield Finding("V106", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is list and type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
-    yield from _check_value(path, old, new, iter(range(_MAX_COMPARED)))
+    yield from _check_value(path, old, new, comparison)
 
 
-def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterator[Finding]:
-    if type(old) is str and type(new) in (dict, list):
+def _check_value(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    if type(old) is str and type(new) in (dict, list) and comparison.unwraps:
         old = decode(old)  # `unwrap` replaces a text with its value
     if type(old) is not type(new):
         yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is str:
-        yield from _check_text(path, old, new, budget)
+        yield from _check_text(path, old, new, comparison)
     elif type(old) is dict:
-        yield from _check_object(path, old, new, budget)
+        yield from _check_object(path, old, new, comparison)
     elif type(old) is list:
-        yield from _check_list(path, old, new, budget)
+        yield from _check_list(path, old, new, comparison)
     elif old != new and (old == old or new == new):  # NaN is not equal to itself
         yield Finding("V105", path, f"found {described(new)}; the original is {described(old)}")
 
@@ -128,10 +143,10 @@ def _check_notation(path: Path, old: str, new: str) -> Iterator[Finding]:
         yield Finding("V104", path, f"the text is {notation}; the original is {expected}")
 
 
-def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], budget: Iterator[int]) -> Iterator[Finding]:
+def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparison: _Comparison) -> Iterator[Finding]:
     for key, value in new.items():
         if key in old:
-            yield from _check_value((*path, key), old[key], value, budget)
+            yield from _check_value((*path, key), old[key], value, comparison)
         else:
             yield Finding("V107", (*path, key), f"the original has no key {short(key)} here")
     order, expected = [key for key in new if key in old], [key for key in old if key in new]
@@ -140,11 +155,11 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], budget: 
         yield Finding("V108", (*path, moved), f"the key {short(moved)} is at another position in the original")
 
 
-def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int]) -> Iterator[Finding]:
+def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:
     start = 0
     for index, item in enumerate(new):
         # Matching the first possible item leaves the most items for the rest.
-        fits = (at for at in range(start, len(old)) if _fits(old[at], item, budget))
+        fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
         marker = possible_item(item) if index == len(new) - 1 else None
         if found is not None:
@@ -152,7 +167,7 @@ def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int
         elif marker is not None:
             yield from _check_list_marker(here, marker, old, len(old) - index)
         elif len(new) == len(old):
-            yield from _check_value(here, old[index], item, budget)
+            yield from _check_value(here, old[index], item, comparison)
             start = index + 1
         else:
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
@@ -169,21 +184,22 @@ def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int)
     yield from _check_mentions(path, marker.mentions, old)
 
 
-def _fits(old: Any, new: Any, budget: Iterator[int]) -> bool:
-    return next(budget, None) is not None and next(_check_value((), old, new, budget), None) is None
+def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
+    return next(comparison.remaining, None) is not None and next(_check_value((), old, new, comparison), None) is None
 
 
-def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterator[Finding]:
-    if not new or new == old:
+def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
+    if not new or new == old or cut_mentions(old, new, _known_in(old)) is not None:
         return
     before, after = decode(old), decode(new)
-    mentions = cut_mentions(old, new)
-    if mentions is not None:
-        yield from _check_mentions(path, mentions, old)
-    elif type(before) is type(after) and type(before) is not str:
+    if type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
-        yield from _check_value(path, before, after, budget)
-    elif "\n" not in old or next(_check_list(path, *_lines(old, new), budget), None):
+        yield from _check_value(path, before, after, comparison)
+    elif "\n" not in old or next(_check_list(path, *_lines(old, new), comparison), None):
+        mentions = cut_mentions(old, new, lambda name: True)
+        if mentions is not None:
+            yield from _check_mentions(path, mentions, old)
+            return
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
@@ -200,8 +216,14 @@ def _common_length(one: str | bytes, other: str | bytes) -> int:
 
 
 def _check_mentions(path: Path, mentions: Iterable[str], old: Any) -> Iterator[Finding]:
-    unknown = [name for name in mentions if encode(name)[1:-1] not in encode(old)] if mentions else []
-    text = searched(old) if unknown else ""
-    for name in unknown:
-        if name not in text:
+    is_known = _known_in(old)
+    for name in mentions:
+        if not is_known(name):
             yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
+
+
+def _known_in(old: Any) -> Callable[[str], bool]:
+    """Return a function that tells whether a marker can mention a value, because the original contains it."""
+    encoded = cache(lambda: encode(old))
+    text = cache(lambda: searched(old))  # without the escapes of nested JSON
+    return lambda name: encode(name)[1:-1] in encoded() or name in text()

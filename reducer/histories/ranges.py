@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -30,13 +31,13 @@ class _State(NamedTuple):
     before: _State | None = None
 
 
-def cut_mentions(old: str, new: str) -> tuple[str, ...] | None:
+def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[str, ...] | None:
     """Return what the markers of a text mention if it consists of ranges of `old` in order and correct markers.
 
-    Return None for any other text. A marker counts the characters of its gap. If the gap contains markers of an earlier
-    pass, it can count their numbers instead of their characters.
+    Return None for any other text. `is_known` tells whether a marker can mention a value. A marker counts the
+    characters of its gap. In place of the characters of an earlier marker in the gap, it can add the count of that one.
     """
-    written = [*markers.possible(new)]
+    written = [marker for marker in markers.possible(new) if all(map(is_known, marker.mentions))]
     earlier = [*markers.possible(old)] if written else []
     waiting = [_State(0, 0)]
     seen: set[tuple[int, int]] = set()
@@ -51,6 +52,11 @@ def cut_mentions(old: str, new: str) -> tuple[str, ...] | None:
     return None
 
 
+def _from(found: Sequence[Marker], start: int) -> Iterator[Marker]:
+    """Return the markers that start at `start` or later. They are sorted."""
+    return islice(found, bisect_left(found, start, key=lambda marker: marker.start), None)
+
+
 def _mentions_before(state: _State | None) -> tuple[str, ...]:
     mentions: list[str] = []
     while state is not None:
@@ -63,9 +69,7 @@ def _after_next_marker(
     old: str, new: str, state: _State, written: Sequence[Marker], earlier: Sequence[Marker]
 ) -> Iterator[_State]:
     """Yield the states after each marker that can follow a state. `old` can contain the text of a marker."""
-    for marker in written:
-        if marker.start < state.at:
-            continue
+    for marker in _from(written, state.at):
         start = state.start + marker.start - state.at
         if not old.startswith(new[state.at : marker.start], state.start):
             return
@@ -76,14 +80,14 @@ def _after_next_marker(
 
 def _kept_after(new: str, marker: Marker, written: Sequence[Marker]) -> tuple[str, bool]:
     """Return the text between a marker and the next one, and whether it is the end of the text."""
-    following = (other.start for other in written if other.start >= marker.stop)
-    stop = next(following, len(new))
+    following = next(_from(written, marker.stop), None)
+    stop = len(new) if following is None else following.start
     return new[marker.stop : stop], stop == len(new)
 
 
 def _ends_of_gap(old: str, start: int, count: int, rest: tuple[str, bool], earlier: Sequence[Marker]) -> Iterator[int]:
     """Yield where a gap can end that starts at `start` and whose marker has this count."""
-    inside = [*islice((marker for marker in earlier if marker.start >= start), _MAX_MARKERS)]
+    inside = [*islice(_from(earlier, start), _MAX_MARKERS)]
     for beyond, least in _counted(inside, start):
         end = start + count - beyond
         if max(least, start + 1) <= end <= len(old):
