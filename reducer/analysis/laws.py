@@ -109,13 +109,19 @@ def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broke
         if types <= earlier:
             continue
         scan = rule.vocabulary.scanner(types - earlier)
-        there = entities(opened(outcome.left_after(number - 1, seen=False)), scan)
+        there = entities(_left_after(outcome, content, number - 1), scan)
         earlier = types
         # A cut may turn text into an entity that the original content does not contain.
         arrived = entities(opened(content), scan)
         for key, entity in there.items():
             if key in arrived and entity.value not in outcome.restored.lost and not contains(left, entity.value):
                 yield Broken(8, f"the {entity.type} {entity.value} was removed", number)
+
+
+def _left_after(outcome: Outcome, content: Any, step: int) -> Any:
+    """Return what a step left. A text that cannot be written without some lines is the whole text: return its lines."""
+    written = outcome.left_after(step, seen=False)
+    return outcome.left_after(step) if step and written == content else opened(written)
 
 
 def _cut_entities(rule: Rule, content: Any, result: Any) -> Iterator[Broken]:
