@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
@@ -85,12 +86,15 @@ def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
         found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
-    counts, measures = found.tally.tools.values(), found.tally.measures
+    total = Counter[str]()
+    for of_tool in found.tally.tools.values():
+        total.update(of_tool)
+    measures = found.tally.measures
     assert measures is not None
     return found.output, RowReport(
-        characters_before=sum(count["before"] for count in counts),
-        characters_after=sum(count["after"] for count in counts),
-        returns_reduced=sum(count["reduced"] for count in counts),
+        characters_before=total["before"],
+        characters_after=total["after"],
+        returns_reduced=total["reduced"],
         entities=measures.recall.total,
         entities_kept=measures.recall.kept,
         references=measures.references,

@@ -149,7 +149,8 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparis
             yield from _check_value((*path, key), old[key], value, comparison)
         else:
             yield Finding("V107", (*path, key), f"the original has no key {short(key)} here")
-    order, expected = [key for key in new if key in old], [key for key in old if key in new]
+    order = [key for key in new if key in old]
+    expected = [key for key in old if key in new]
     moved = next((key for key, other in zip(order, expected, strict=True) if key != other), None)
     if moved is not None:
         yield Finding("V108", (*path, moved), f"the key {short(moved)} is at another position in the original")

@@ -119,4 +119,7 @@ def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
 
 def tool_returns(content: Raw | UnsetType, source: Source, **fields: Any) -> list[ToolReturn]:
     """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
-    return [ToolReturn(contents=one, **fields) for one in [[one] for one in texts(content, source)] or [[]]]
+    found = texts(content, source)
+    if not found:
+        return [ToolReturn(contents=[], **fields)]
+    return [ToolReturn(contents=[one], **fields) for one in found]

@@ -105,16 +105,21 @@ def returns(message: SessionMessage, source: Source) -> list[ToolReturn]:
 
     If one of the two has no id, the tool and the text must be the same.
     """
-    newer, older = (
-        [one for number, part in numbered(parts, Part) if _has_results(part) for one in _returns_of(part, number)]
-        for parts in (message.parts, message.activity_parts)
-    )
+    newer, older = _returns_in(message.parts), _returns_in(message.activity_parts)
     text_of = partial(_text_of, source)
     rest = _join(older, newer, _id_of)
     rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
     others = [copy for copy in rest if copy.call_id is not None]
     rest = [copy for copy in rest if copy.call_id is None]
     return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
+
+
+def _returns_in(parts: Any) -> list[ToolReturn]:
+    found: list[ToolReturn] = []
+    for number, part in numbered(parts, Part):
+        if _has_results(part):
+            found += _returns_of(part, number)
+    return found
 
 
 def _has_results(part: Part) -> bool:
@@ -185,25 +190,32 @@ def turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
     if message.role != "assistant":
         yield Turn(False, beside[:1])
         return
+    parts = numbered(message.parts, Part)
+    # Read the older list only if the newer list contains no results. The newer list contains all texts.
+    is_newer = any(_has_results(part) for _, part in parts)
+    older = [] if is_newer else numbered(message.activity_parts, Part)
     texts: list[Any] = []
     calls: list[ToolCall] = []
     call_ids: set[str] = set()
     number = -1
-    parts = numbered(message.parts, Part)
-    # Read the older list only if the newer list contains no results. The newer list contains all texts.
-    older = [] if any(_has_results(part) for _, part in parts) else numbered(message.activity_parts, Part)
     for index, (number, part) in enumerate([*parts, *older]):
         if index < len(parts):
             texts += _texts(part, source)
-        tools = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
-        calls += [call for call in tools if call.id not in call_ids]
-        call_ids.update(call.id for call in tools if call.id)
+        calls += _new_calls(part, call_ids)
         if _has_results(part) and (texts or calls):
             yield Turn(True, texts, calls, part=number)
             texts, calls = [], []
     texts += [text for text in beside if text and text not in texts]
     if texts or calls:
         yield Turn(True, texts, calls, part=number + 1)
+
+
+def _new_calls(part: Part, call_ids: set[str]) -> list[ToolCall]:
+    """Return the calls of a part whose ids are not in `call_ids`, and add their ids."""
+    found = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
+    new = [call for call in found if call.id not in call_ids]
+    call_ids.update(call.id for call in found if call.id)
+    return new
 
 
 def _texts(part: Part, source: Source) -> list[str]:
