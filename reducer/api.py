@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reducer.engine import OnFault, prepare, reduce_content
 from reducer.errors import Diagnostic, RuleError
-from reducer.rules import Ruleset, instructions, read_rules
+from reducer.rules import Ruleset, Texts, instructions, read_rules, rules_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -23,7 +23,7 @@ _logger = logging.getLogger("reducer")
 
 @dataclass(slots=True, eq=False)
 class Reducer:
-    """Reduces tool returns with rules. Threads can share it.
+    """Reduces tool returns with rules. Threads can share it, and it can be pickled for other processes.
 
     `sources` are the files, folders and packs from which the rules were loaded. Only `reload` replaces `ruleset`.
     """
@@ -33,6 +33,15 @@ class Reducer:
 
     def __post_init__(self) -> None:
         prepare(self.ruleset)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the texts of the rules and of their word lists, so that another process needs no files.
+
+        Each process compiles the same texts once. Raises `ValueError` for rules that have no texts.
+        """
+        if self.ruleset.texts is None:
+            raise ValueError("these rules cannot be pickled, because they were not compiled from texts")
+        return _from_texts, (self.ruleset.texts, self.sources)
 
     @classmethod
     def load(cls, *sources: Path | str) -> Reducer:
@@ -111,3 +120,10 @@ class Reducer:
         characters, and then says for how many tools the rules are not stated. It is empty if there are no rules.
         """
         return instructions(self.ruleset, tools)
+
+
+_rules_of = lru_cache(maxsize=8)(rules_of)
+
+
+def _from_texts(texts: Texts, sources: tuple[Path | str, ...]) -> Reducer:
+    return Reducer(_rules_of(texts), sources)

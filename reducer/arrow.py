@@ -1,21 +1,21 @@
-"""Reduce a column of stored histories in Arrow tables, in this process or in the workers of Ray and Spark.
+"""Reduce a column of stored histories in Arrow tables.
 
-`reduce_column(batch, column, rules)` takes and returns a `pyarrow` record batch or table.
+`reduce_column(batch, column, rules)` takes and returns a `pyarrow` record batch or table. The workers of Ray, Spark and
+`multiprocessing` can call it with a `Reducer`, which is pickled with the texts of its rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from operator import is_
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 from reducer.analysis.look import LookOptions, look
 from reducer.api import Reducer
 from reducer.errors import HistoryError, did_you_mean, nearest
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
-from reducer.rules.parser import parse, plain
 
 try:
     import pyarrow as pa
@@ -23,7 +23,6 @@ try:
 except ImportError:
     raise ImportError("Arrow and Parquet need the package pyarrow: pip install 'reducer[arrow]'") from None
 
-_MAX_BYTES = 100_000_000
 _BYTES = pa.large_binary()
 _T = TypeVar("_T")
 
@@ -70,74 +69,6 @@ def reduce_column(
     return batch
 
 
-def for_ray(
-    rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
-) -> Callable[[Any], Any]:
-    """Return a function for `Dataset.map_batches(…, batch_format="pyarrow")` that calls `reduce_column`.
-
-    It contains the text of the rules and word lists, so workers need no files; each worker loads them once. Raises
-    `RuleError`, OSError, and `ValueError` for a `Reducer` that was not loaded from files.
-    """
-    texts = _texts(rules)
-
-    def reduce_table(table: Any) -> Any:
-        return reduce_column(table, column, _loaded(texts), report=report, references=references)
-
-    return reduce_table
-
-
-def for_spark(
-    rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function for `DataFrame.mapInArrow(…, schema)`, as `for_ray` does for Ray.
-
-    The schema is that of the data frame; with `report`, it also has the columns of the report.
-    """
-    reduce_batch = for_ray(rules, column=column, report=report, references=references)
-
-    def reduce_batches(batches: Iterable[Any]) -> Iterator[Any]:
-        return map(reduce_batch, batches)
-
-    return reduce_batches
-
-
-# --- rules as text
-
-
-_Texts = tuple[tuple[tuple[tuple[str, bytes], ...], ...], ...]
-"""Sources of rule files: the names and contents of each file and of the word lists in it, relative to its folder."""
-
-
-def _texts(rules: Reducer | Path | str) -> _Texts:
-    sources = rules.sources if isinstance(rules, Reducer) else (rules,)
-    if not sources:
-        raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
-    Reducer.load(*sources)  # report errors here, not in the workers
-    return tuple(tuple(map(_with_words, rule_files(source))) for source in sources)
-
-
-def _with_words(file: Path) -> tuple[tuple[str, bytes], ...]:
-    text = read_file(file, MAX_RULE_BYTES)
-    tree, _ = parse(text, file.name)
-    named = [keys.get("words_file", []) for keys in plain(tree).get("entities", {}).values()]  # type: ignore[arg-type]
-    names = [name for one in named for name in ([one] if isinstance(one, str) else one)]
-    return ((file.name, text), *((name, read_file(file.parent / name, _MAX_BYTES)) for name in names))
-
-
-@lru_cache(maxsize=8)
-def _loaded(texts: _Texts) -> Reducer:
-    """Load rules once in each process."""
-    with TemporaryDirectory() as folder:
-        sources = [Path(folder, str(number)) for number in range(len(texts))]
-        for source, rules in zip(sources, texts, strict=True):
-            for number, files in enumerate(rules):
-                for name, content in files:
-                    file = source / str(number) / name  # a pack for each rule, because two can have the same file name
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_bytes(content)
-        return Reducer.load(*sources)
-
-
 # --- one row
 
 
@@ -154,12 +85,15 @@ def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
         found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
-    counts, measures = found.tally.tools.values(), found.tally.measures
+    total = Counter[str]()
+    for of_tool in found.tally.tools.values():
+        total.update(of_tool)
+    measures = found.tally.measures
     assert measures is not None
     return found.output, RowReport(
-        characters_before=sum(count["before"] for count in counts),
-        characters_after=sum(count["after"] for count in counts),
-        returns_reduced=sum(count["reduced"] for count in counts),
+        characters_before=total["before"],
+        characters_after=total["after"],
+        returns_reduced=total["reduced"],
         entities=measures.recall.total,
         entities_kept=measures.recall.kept,
         references=measures.references,
@@ -181,10 +115,13 @@ def map_column(batch: Any, column: str, function: Callable[[bytes], tuple[bytes,
     is_chunked = isinstance(old, pa.ChunkedArray)
     chunks = old.chunks if is_chunked else [old]
     mapped = [_map(chunk, function) for chunk in chunks]
-    results = [result for _, of_chunk in mapped for result in of_chunk]
-    if all(new is chunk for (new, _), chunk in zip(mapped, chunks, strict=True)):
+    results: list[_T | None] = []
+    arrays = []
+    for array, of_chunk in mapped:
+        arrays.append(array)
+        results += of_chunk
+    if all(map(is_, arrays, chunks)):
         return batch, results
-    arrays = [new for new, _ in mapped]
     new = pa.chunked_array(arrays, old.type) if is_chunked else arrays[0]
     return batch.set_column(index, batch.schema.field(index), new), results
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,12 +28,13 @@ PREFIX = "…["
 CONTINUES = "…"
 """Follows a marker if more of the text was kept after it."""
 _INNER_CLOSING = "]" + CONTINUES
-_MAX_COUNT = (1 << 53) - 1
+MAX_COUNT = (1 << 53) - 1
 """The largest count: the largest integer that every JSON parser preserves."""
-_TALLY = r"[1-9][0-9]{0,15} [^,;\]]{1,40}"
-_TALLIES = rf"; [^,;:\]]{{1,60}}: {_TALLY}(?:, {_TALLY}){{0,7}}"
+_TALLY = r"[1-9][0-9]{0,15} [^,;\]…]{1,40}"
+_TALLIES = rf"; [^,;:\]…]{{1,60}}: {_TALLY}(?:, {_TALLY}){{0,7}}"
 _HEAD = re.compile(rf"…\[([1-9][0-9]{{0,15}}) more (characters|items)((?:{_TALLIES})*)(?:; mentions |\])")
-LABEL = re.compile(r"[^,;:\]]{1,60}")
+LABEL = re.compile(r"[^,;:\]…]{1,60}")
+_BRACKET = re.compile(r"[][]")
 _VALUE = re.compile(r"[^,;\]<…\s](?:[^,;\]<…]{0,38}[^,;\]<…\s])?")
 _MAX_TALLIES = 8
 # Limits for forged markers. Real markers stay below them.
@@ -77,12 +78,12 @@ def is_marked(text: str) -> bool:
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Counter[Tally] | None = None) -> str:
     """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
-    count = min(count, _MAX_COUNT)
+    count = min(count, MAX_COUNT)
     parts = [f"{count} more {unit}"]
     for label in dict.fromkeys(label for label, _ in tallies or ()):
         of_label = [(-number, value) for (each, value), number in (tallies or {}).items() if each == label]
         frequent = sorted((value, -number) for number, value in sorted(of_label)[:_MAX_TALLIES])
-        parts.append(f"{label}: {', '.join(f'{min(number, _MAX_COUNT)} {value}' for value, number in frequent)}")
+        parts.append(f"{label}: {', '.join(f'{min(number, MAX_COUNT)} {value}' for value, number in frequent)}")
     if mentions:
         parts.append(f"mentions {', '.join(mentions)}")
     return f"{PREFIX}{'; '.join(parts)}]"
@@ -135,6 +136,59 @@ def read_alone(text: str, reads: Reads) -> Marker | None:
     return _whole(text, "characters", reads)
 
 
+def possible(text: str) -> Iterator[Marker]:
+    """Yield each marker that a rule can have written in a text, whichever entities the rule knows.
+
+    Mentioned values can contain brackets, so several markers can start at the same place: the likeliest comes first.
+    """
+    for head in _HEAD.finditer(text):
+        count, start = int(head[1]), head.start()
+        own = start - 1 if start and text[start - 1] == " " else start
+        if head[2] == "items" or head[3] or count > MAX_COUNT or (own == start and start):
+            continue
+        for stop in _possible_ends(text, head):
+            mentions = _possible_mentions(text, head, stop)
+            if text.startswith(_INNER_CLOSING, stop):
+                yield Marker(count, mentions, own, stop + len(_INNER_CLOSING))
+            yield Marker(count, mentions, own, stop + 1)
+
+
+def possible_item(item: object) -> Marker | None:
+    """Return the marker that an item of a list can be, whichever entities and labels its rule knows, or None."""
+    head = _HEAD.match(item) if type(item) is str else None
+    if head is None or head[2] != "items" or int(head[1]) > MAX_COUNT:
+        return None
+    text = head.string
+    stop = len(text) - 1
+    is_whole = head.end() == len(text) if head[0].endswith("]") else text.endswith("]", head.end())
+    return Marker(int(head[1]), _possible_mentions(text, head, stop), 0, len(text)) if is_whole else None
+
+
+def _possible_ends(text: str, head: re.Match[str]) -> Iterable[int]:
+    """Return the brackets that can close a marker: first those that no earlier bracket in the mentions opens."""
+    if head[0].endswith("]"):
+        return (head.end() - 1,)
+    others: list[int] = []
+    closing: list[int] = []
+    depth = 0
+    limit = text.find(PREFIX, head.end())
+    for bracket in _BRACKET.finditer(text, head.end(), limit if limit >= 0 else len(text)):
+        if bracket[0] == "[":
+            depth += 1
+        elif depth:
+            depth -= 1
+            others.append(bracket.start())
+        else:
+            closing.append(bracket.start())
+        if len(closing) == _MAX_BRACKETS:
+            break
+    return (*closing, *others[:_MAX_BRACKETS])
+
+
+def _possible_mentions(text: str, head: re.Match[str], stop: int) -> tuple[str, ...]:
+    return tuple(text[head.end() : stop].split(", ")) if stop > head.end() else ()
+
+
 def _whole(text: str, unit: Unit, reads: Reads) -> Marker | None:
     return _marker_at(text, 0, unit, reads, first=len(text)) if text.startswith(PREFIX) else None
 
@@ -146,7 +200,7 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     if match is None or match[2] != unit or (own == start and start > 0):
         return None
     count, begin = int(match[1]), match.end()
-    if count > _MAX_COUNT or (match[3] and unit == "characters"):
+    if count > MAX_COUNT or (match[3] and unit == "characters"):
         return None
     tallies = tuple(_tallies(match[3]))
     if text[begin - 1] == "]":

@@ -20,7 +20,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -107,8 +106,8 @@ def test_examples(
     shutil.copytree(ROOT / "reducer" / "samples", tmp_path / "reducer" / "samples")
     monkeypatch.chdir(tmp_path)
     environment = {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
-    engines = {"PYSPARK_PYTHON": sys.executable, "RAY_AUTH_MODE": "disabled"}
-    for name, value in (environment | engines).items():
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)  # the example sets it
+    for name, value in (environment | {"RAY_AUTH_MODE": "disabled"}).items():
         monkeypatch.setenv(name, value)
     names: dict[str, Any] = {}
     printed = ""

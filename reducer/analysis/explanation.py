@@ -146,6 +146,11 @@ class Explanation:
         """The reason why the rule could not be applied, or not completely; empty if there is none."""
         return self.why if self.status == "fault" else ""
 
+    @property
+    def is_refused(self) -> bool:
+        """Return whether the content stays as it is, whatever the steps removed."""
+        return self.status in ("fault", "unchanged") and self.before == self.after
+
 
 def explain(ruleset: Ruleset, tool: str, content: Any, with_tree: bool = False) -> Explanation:
     """Reduce the content of one return of `tool`, and return what each step did. Never raises."""
@@ -215,6 +220,8 @@ def _status(content: Any, outcome: Outcome, alone: Outcome) -> tuple[Status, str
         return "reduced", ""
     if alone.content is not content:
         return "unchanged", "later messages reference everything that the rule would remove"
+    if any(run.changed for run in outcome.steps):
+        return "unchanged", "what the rule removes is restored, or the result would not be shorter"
     return "unchanged", "the rule removes nothing"
 
 

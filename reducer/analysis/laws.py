@@ -47,7 +47,7 @@ class Broken(NamedTuple):
 
 def alone(rule: Rule, ruleset: Ruleset) -> Ruleset:
     """Return a ruleset in which `rule` applies to every tool."""
-    return replace(ruleset, rule_for=lambda _: rule)
+    return replace(ruleset, rule_for=lambda _: rule, texts=None)
 
 
 def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -> Iterator[Broken]:
@@ -71,7 +71,8 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
         yield Broken(10, "a copy of the content has a different result")
     if result is content:
         return
-    for finding in check_content(content, result)[:_MAX_BROKEN]:
+    unwraps = any(step.op.opens_texts for step in rule.steps)
+    for finding in check_content(content, result, unwraps=unwraps)[:_MAX_BROKEN]:
         place = f"`{path_text(finding.path)}`: " if finding.path else ""
         yield Broken(_OF_CODE.get(finding.code, 4), f"{place}{finding.message}")
     for lost in islice(_lost_keys(opened(content), opened(result)), _MAX_BROKEN if rule.all_keys else 0):
@@ -108,13 +109,19 @@ def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broke
         if types <= earlier:
             continue
         scan = rule.vocabulary.scanner(types - earlier)
-        there = entities(opened(outcome.left_after(number - 1, seen=False)), scan)
+        there = entities(_left_after(outcome, content, number - 1), scan)
         earlier = types
         # A cut may turn text into an entity that the original content does not contain.
         arrived = entities(opened(content), scan)
         for key, entity in there.items():
             if key in arrived and entity.value not in outcome.restored.lost and not contains(left, entity.value):
                 yield Broken(8, f"the {entity.type} {entity.value} was removed", number)
+
+
+def _left_after(outcome: Outcome, content: Any, step: int) -> Any:
+    """Return what a step left. A text that cannot be written without some lines is the whole text: return its lines."""
+    written = outcome.left_after(step, seen=False)
+    return outcome.left_after(step) if step and written == content else opened(written)
 
 
 def _cut_entities(rule: Rule, content: Any, result: Any) -> Iterator[Broken]:

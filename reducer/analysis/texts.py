@@ -20,7 +20,8 @@ API_LINK = re.compile(
 HASHES_AND_LINKS = frozenset({"url", *GROUPS["hash"]})
 """Entities that can be checksums and addresses of files instead of indicators."""
 _IN_WORD = re.compile("[A-Za-z0-9]")
-_ESCAPES = frozenset({"\\n", "\\r", "\\t"})
+_ESCAPE = re.compile(r"\\(?:[nrt]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})\Z")
+_ESCAPE_CHARS = 6
 
 
 def opened(content: Any) -> Any:
@@ -61,9 +62,9 @@ def contains(text: str, value: str) -> bool:
     at = text.find(value)
     while at >= 0:
         end = at + len(value)
-        before, after = text[max(0, at - 2) : at], text[end : end + 1]
-        # In JSON text such as `\\n192.0.2.1`, the letter of the escape is not part of the word.
-        starts = not (value[0].isalnum() and _IN_WORD.match(before[-1:])) or before in _ESCAPES
+        before, after = text[max(0, at - _ESCAPE_CHARS) : at], text[end : end + 1]
+        # In JSON text such as `\\n192.0.2.1`, the letters and digits of the escape are not part of the word.
+        starts = not (value[0].isalnum() and _IN_WORD.match(before[-1:])) or _ESCAPE.search(before)
         if starts and not (value[-1].isalnum() and _IN_WORD.match(after)):
             return True
         at = text.find(value, at + 1)

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
@@ -24,16 +24,16 @@ from typing import NoReturn
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
+from reducer.api import Reducer
 from reducer.cli import files, parquet
 from reducer.cli.answers import as_history
 from reducer.cli.files import Selection, Source
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
-from reducer.cli.sources import Chosen, choose_rules, load
+from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.json_report import as_json
 from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
-from reducer.engine import prepare
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS, Chunk
 from reducer.rules import Ruleset
@@ -54,7 +54,7 @@ class _Run:
     """
 
     options: Namespace
-    rules: Chosen
+    reducer: Reducer
     sources: Sequence[Source]
     targets: Mapping[Source, Path | None]
     selection: Selection
@@ -99,8 +99,7 @@ def dry_run(options: Namespace) -> int:
 def _prepare(options: Namespace) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
-    _ruleset.cache_clear()  # the files can differ from those of an earlier run in this process
-    ruleset = _ruleset(chosen)
+    reducer = Reducer(load(chosen), chosen.sources)
     sources = files.find_sources(options.histories, (*ENDINGS, parquet.ENDING) if options.column else ENDINGS)
     has_parquet = any(parquet.is_parquet(source.name) for source in sources)
     if options.column and not has_parquet:
@@ -111,8 +110,8 @@ def _prepare(options: Namespace) -> _Run:
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
-    report = Report(chosen.name, ruleset, whole=selection.is_everything, references=options.references)
-    return _Run(options, chosen, sources, targets, selection=selection, report=report)
+    report = Report(chosen.name, reducer.ruleset, whole=selection.is_everything, references=options.references)
+    return _Run(options, reducer, sources, targets, selection=selection, report=report)
 
 
 def _check_archive(options: Namespace, has_parquet: bool) -> None:
@@ -237,7 +236,7 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
         target = run.targets.get(source)
         try:
             for chunk in _chunks(source, run.options):
-                call = partial(reduce_chunk, chunk, run.rules, name=source.name, target=target, options=run.options)
+                call = partial(reduce_chunk, chunk, run.reducer, name=source.name, target=target, options=run.options)
                 # Detailed results contain rules, which cannot be sent to another process.
                 executor = None if _is_detailed(run.options, chunk) else pool
                 yield source, executor.submit(call).result if executor else call
@@ -278,25 +277,17 @@ def _start_worker() -> None:
     threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-@cache
-def _ruleset(rules: Chosen) -> Ruleset:
-    """Load rules once in each process. Raises `CommandError` and OSError."""
-    ruleset = load(rules)
-    prepare(ruleset)
-    return ruleset
-
-
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
     """Return whether to report what each step removed: in a diff, and in JSON and pages for whole histories."""
     return bool(options.format == "diff" or (options.format in ("json", "html") and chunk.kind == "history"))
 
 
-def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> Look:
+def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | None, options: Namespace) -> Look:
     """Reduce a chunk of the source `name`, and compress the output for `target`.
 
     Raises `HistoryError`, `CommandError` and OSError.
     """
-    ruleset = _ruleset(rules)
+    ruleset = reducer.ruleset
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
         None if selection.is_everything else selection.matches,

@@ -117,7 +117,7 @@ def _text(case: Case) -> str:
     if case.failures and case.did is not None:
         if case.did.status == "gated":
             lines.append("  no step ran: the `when` of the rule does not hold")
-        lines += (f"  {step_line(step)}" for step in case.did.steps)
+        lines += (f"  {step_line(step, case.did.is_refused)}" for step in case.did.steps)
     return "\n".join(lines)
 
 

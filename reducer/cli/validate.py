@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -34,11 +35,21 @@ from reducer.cli.screen import (
 )
 from reducer.histories.against import compare
 from reducer.histories.files import MAX_LINE, is_heavy
-from reducer.histories.validate import CODES, Finding, check
+from reducer.histories.validate import CODES, Finding, Severity, check
 from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20
 """Findings to print for each code and file."""
+
+
+@dataclass(slots=True)
+class _Checked:
+    """The findings of each file, the files in folders without histories, and the numbers of histories and errors."""
+
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    histories: int = 0
+    errors: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,44 +62,63 @@ def main(arguments: Sequence[str]) -> int:
     add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
     if options.codes:
-        for code, entry in CODES.items():
-            refused = f" Refused by {entry.refused_by}." if entry.refused_by else ""
-            print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
+        _print_codes()
         return 0
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, specify a folder")
-    checked: dict[str, list[Finding]] = {}
-    skipped: list[str] = []
-    count = errors = 0
+    checked = _Checked()
     for source in sources:
-        try:
-            original = None if options.against is None else _original(options.against, source)
-            histories, findings = _check(source, original)
-        except CommandError as error:
-            say(f"error: {error}")
-            errors += 1
-            continue
-        if source.folder and histories == sum(finding.code == "V003" for finding in findings):
-            # A folder may contain other JSON, but a named file must be a history.
-            skipped.append(f"{source.name}: {findings[0].message}")
-        else:
-            checked[source.name] = findings
-            count += histories
-    say_skipped(skipped)
-    if not checked:
+        _add(checked, source, options.against)
+    say_skipped(checked.skipped)
+    if not checked.findings:
         return 2
-    counts = Counter(finding.severity for findings in checked.values() for finding in findings)
+    counts = Counter(finding.severity for findings in checked.findings.values() for finding in findings)
     if options.format == "json":
-        files = [{"file": name, "findings": list(map(_as_json, findings))} for name, findings in checked.items()]
-        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]})
+        _print_json(checked, counts)
     else:
-        for name, findings in checked.items():
-            _print_findings(name, findings)
-        print(problem_counts(counts.elements(), counted(count, "history", "histories")))
-    return 2 if errors else 1 if counts["error"] or (options.strict and counts) else 0
+        _print_text(checked, counts)
+    if checked.errors:
+        return 2
+    return int(bool(counts["error"] or (options.strict and counts)))
+
+
+def _add(checked: _Checked, source: Source, against: str | None) -> None:
+    """Check a source, and print an error if it cannot be read."""
+    try:
+        original = None if against is None else _original(against, source)
+        histories, findings = _check(source, original)
+    except CommandError as error:
+        say(f"error: {error}")
+        checked.errors += 1
+        return
+    # A folder may contain other JSON, but a named file must be a history.
+    if source.folder and histories == sum(finding.code == "V003" for finding in findings):
+        checked.skipped.append(f"{source.name}: {findings[0].message}")
+    else:
+        checked.findings[source.name] = findings
+        checked.histories += histories
+
+
+def _print_codes() -> None:
+    for code, entry in CODES.items():
+        refused = f" Refused by {entry.refused_by}." if entry.refused_by else ""
+        print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
+
+
+def _print_json(checked: _Checked, counts: Counter[Severity]) -> None:
+    files = []
+    for name, findings in checked.findings.items():
+        files.append({"file": name, "findings": [_as_json(finding) for finding in findings]})
+    print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]})
+
+
+def _print_text(checked: _Checked, counts: Counter[Severity]) -> None:
+    for name, findings in checked.findings.items():
+        _print_findings(name, findings)
+    print(problem_counts(counts.elements(), counted(checked.histories, "history", "histories")))
 
 
 def _original(name: str, source: Source) -> Source:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, line_end, parse
 from reducer.histories.format import Path
+from reducer.histories.ranges import cut_mentions
 from reducer.histories.source import encode
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, described, locate, short, values
+from reducer.markers import MAX_COUNT, Marker, possible_item
+from reducer.references import searched
 from reducer.values import Unreducible, chars
 
-_MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
-_LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
-_CLOSING = re.compile(r"(?<!\[\.)\](…?)")
-"""The end of a marker, but not the bracket in a defanged value such as `evil[.]com`."""
 _MAX_FINDINGS = 50
 _MAX_COMPARED = 1_000_000
 """Comparisons of values per content. When they are used up, list items count as different."""
-# Tool returns can contain forged markers. These limits bound the work.
-_MAX_MARKERS = 16
-"""Markers of an earlier pass, and brackets that can end a marker."""
-_MAX_COUNTS = 128
-_MAX_STATES = 1_000
-"""Places at which a text can continue after a marker."""
-
 _Contents = Sequence[tuple[Content, str]]
 """The contents of a history in order, each with the reason why rules never apply to it."""
 
@@ -85,10 +77,21 @@ def _outside(data: bytes, contents: _Contents) -> Iterator[tuple[int, bytes]]:
     yield end, data[end:]
 
 
-def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
-    """Return the places where a decoded content is not a reduction of the original."""
+class _Comparison(NamedTuple):
+    """What is left of the comparisons of a content, and whether the rule can replace a text with its value."""
+
+    remaining: Iterator[int]
+    unwraps: bool
+
+
+def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> list[Finding]:
+    """Return the places where a decoded content is not a reduction of the original.
+
+    With `unwraps`, a text below the root can be replaced with the value that it encodes.
+    """
+    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
     try:
-        findings = list(islice(_check_root(path, old, new), _MAX_FINDINGS))
+        findings = list(islice(_check_root(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
     except (RecursionError, Unreducible):
         return [Finding("V109", path, "nested too deeply to compare")]
@@ -97,8 +100,11 @@ def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
     return findings
 
 
-def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
-    if type(old) is str and type(new) is str:
+def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    if type(old) is not type(new):
+        yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
+        return
+    if type(old) is str:
         yield from _check_notation(path, old, new)
         old, new = decode(old), decode(new)
     if type(old) is dict and type(new) is dict:
@@ -109,80 +115,92 @@ def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
         yield Finding("V106", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is list and type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
-    yield from _check_value(path, old, new, iter(range(_MAX_COMPARED)))
+    yield from _check_value(path, old, new, comparison)
 
 
-def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterator[Finding]:
-    if type(old) is str and type(new) in (dict, list):
+def _check_value(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    if type(old) is str and type(new) in (dict, list) and comparison.unwraps:
         old = decode(old)  # `unwrap` replaces a text with its value
     if type(old) is not type(new):
         yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is str:
-        yield from _check_text(path, old, new, budget)
+        yield from _check_text(path, old, new, comparison)
     elif type(old) is dict:
-        yield from _check_object(path, old, new, budget)
+        yield from _check_object(path, old, new, comparison)
     elif type(old) is list:
-        yield from _check_list(path, old, new, budget)
+        yield from _check_list(path, old, new, comparison)
     elif old != new and (old == old or new == new):  # NaN is not equal to itself
         yield Finding("V105", path, f"found {described(new)}; the original is {described(old)}")
 
 
 def _check_notation(path: Path, old: str, new: str) -> Iterator[Finding]:
     before, after = parse(old), parse(new)
+    if not before or not after:
+        return
+    notation, expected = after[1].name, before[1].name
     # A reduced Python literal can also be JSON, such as `[1, 2]`.
-    if before and after and before[1].name not in (after[1].name, "Python literal"):
-        yield Finding("V104", path, f"the text is {after[1].name}; the original is {before[1].name}")
+    if notation not in (expected, expected.replace("Python literal", "JSON")):
+        yield Finding("V104", path, f"the text is {notation}; the original is {expected}")
 
 
-def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], budget: Iterator[int]) -> Iterator[Finding]:
+def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparison: _Comparison) -> Iterator[Finding]:
     for key, value in new.items():
         if key in old:
-            yield from _check_value((*path, key), old[key], value, budget)
+            yield from _check_value((*path, key), old[key], value, comparison)
         else:
             yield Finding("V107", (*path, key), f"the original has no key {short(key)} here")
-    order, expected = [key for key in new if key in old], [key for key in old if key in new]
+    order = [key for key in new if key in old]
+    expected = [key for key in old if key in new]
     moved = next((key for key, other in zip(order, expected, strict=True) if key != other), None)
     if moved is not None:
         yield Finding("V108", (*path, moved), f"the key {short(moved)} is at another position in the original")
 
 
-def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int]) -> Iterator[Finding]:
+def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:
     start = 0
     for index, item in enumerate(new):
         # Matching the first possible item leaves the most items for the rest.
-        fits = (at for at in range(start, len(old)) if _fits(old[at], item, budget))
+        fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
-        marker = _LIST_MARKER.fullmatch(item) if type(item) is str and index == len(new) - 1 else None
+        marker = possible_item(item) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
-        elif marker:
-            earlier = _LIST_MARKER.fullmatch(old[-1]) if old and type(old[-1]) is str else None
-            removed = len(old) - index + (int(earlier[1]) - 1 if earlier else 0)
-            if int(marker[1]) != removed:
-                yield Finding("V111", here, f"the marker counts {int(marker[1]):,} items; {removed:,} were removed")
-            yield from _check_mentions(here, marker[2], old)
+        elif marker is not None:
+            yield from _check_list_marker(here, marker, old, len(old) - index)
         elif len(new) == len(old):
-            yield from _check_value(here, old[index], item, budget)
+            yield from _check_value(here, old[index], item, comparison)
             start = index + 1
         else:
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
-def _fits(old: Any, new: Any, budget: Iterator[int]) -> bool:
-    return next(budget, None) is not None and next(_check_value((), old, new, budget), None) is None
+def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
+    """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
+    earlier = possible_item(old[-1]) if old else None
+    counts = [removed]
+    if earlier is not None:
+        counts.append(min(removed - 1 + earlier.count, MAX_COUNT))
+    if marker.count not in counts:
+        yield Finding("V111", path, f"the marker counts {marker.count:,} items; {counts[-1]:,} were removed")
+    yield from _check_mentions(path, marker.mentions, old)
 
 
-def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterator[Finding]:
-    if not new or new == old:
+def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
+    return next(comparison.remaining, None) is not None and next(_check_value((), old, new, comparison), None) is None
+
+
+def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
+    if not new or new == old or cut_mentions(old, new, _known_in(old)) is not None:
         return
     before, after = decode(old), decode(new)
-    mentions = _mentions(old, new)
-    if mentions is not None:
-        yield from _check_mentions(path, mentions, old)
-    elif type(before) is type(after) and type(before) is not str:
+    if type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
-        yield from _check_value(path, before, after, budget)
-    elif "\n" not in old or next(_check_list(path, *_lines(old, new), budget), None):
+        yield from _check_value(path, before, after, comparison)
+    elif "\n" not in old or next(_check_list(path, *_lines(old, new), comparison), None):
+        mentions = cut_mentions(old, new, lambda name: True)
+        if mentions is not None:
+            yield from _check_mentions(path, mentions, old)
+            return
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
@@ -198,43 +216,15 @@ def _common_length(one: str | bytes, other: str | bytes) -> int:
     return next((index for index in range(shorter) if one[index] != other[index]), shorter)
 
 
-def _mentions(old: str, new: str) -> str | None:
-    """Return the mentions in the markers of `new`, or None unless it is made of ranges of `old` and correct markers."""
-    earlier = {0}  # characters that markers of an earlier pass count beyond their own length
-    for marker in islice(_MARKER.finditer(old), _MAX_MARKERS):
-        counted = {int(marker[1]) - end + marker.start() for end, _ in _ends(old, marker)}
-        earlier |= {one + other for one in islice(list(earlier), _MAX_COUNTS) for other in counted}
-    states = {(0, 0): ""}  # offsets in `new` and `old` up to which the two match, and the mentions so far
-    for marker in _MARKER.finditer(new):
-        following = {}
-        for (done, start), mentions in islice(states.items(), _MAX_STATES):
-            kept = start + marker.start() - done
-            if kept < start:
-                following[done, start] = mentions
-            elif old.startswith(new[done : marker.start()], start):
-                following[done, start] = mentions  # `old` can contain the text of this marker
-                for end, mentioned in _ends(new, marker):
-                    for start in (kept + int(marker[1]) - more for more in earlier):
-                        if kept < start <= len(old):
-                            following.setdefault((end, start), mentions + mentioned)
-        states = following
-    return next((mentions for (done, start), mentions in states.items() if old[start:] == new[done:]), None)
-
-
-def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
-    """Yield each possible end of a marker and its mentions up to there, because values can contain `]`."""
-    for closing in islice(_CLOSING.finditer(text, marker.end()), _MAX_MARKERS):
-        mentions = text[marker.end() : closing.start()]
-        if "…[" in mentions:
-            return
-        yield from ((end, mentions) for end in {closing.start() + 1, closing.end()})
-        if not mentions:
-            return
-
-
-def _check_mentions(path: Path, mentions: str, old: Any) -> Iterator[Finding]:
-    names = [name for names in mentions.split("; mentions ")[1:] for name in names.split(", ")]
-    text = encode(old) if names else b""
-    for name in names:
-        if encode(name)[1:-1] not in text:
+def _check_mentions(path: Path, mentions: Iterable[str], old: Any) -> Iterator[Finding]:
+    is_known = _known_in(old)
+    for name in mentions:
+        if not is_known(name):
             yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
+
+
+def _known_in(old: Any) -> Callable[[str], bool]:
+    """Return a function that tells whether a marker can mention a value, because the original contains it."""
+    encoded = cache(lambda: encode(old))
+    text = cache(lambda: searched(old))  # without the escapes of nested JSON
+    return lambda name: encode(name)[1:-1] in encoded() or name in text()

@@ -17,12 +17,13 @@ Path = tuple[str | int, ...]
 
 
 class ToolCall(Struct):
-    """A tool call; `at` is the path from the message to its id."""
+    """A tool call; `at` is the path from the message to its id, which some formats do not need."""
 
     tool: Any
     id: Any
     arguments: Raw | UnsetType
     at: Path = ()
+    needs_id: bool = True
 
 
 class Turn(Struct):
@@ -30,6 +31,7 @@ class Turn(Struct):
 
     `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
     With `joins`, a response belongs to the one before it, unless a prompt or a message without turns comes between.
+    With `is_elsewhere`, the provider stores the response, so its texts and calls are not known.
     """
 
     is_response: bool
@@ -37,6 +39,7 @@ class Turn(Struct):
     calls: list[ToolCall] = []
     part: int = 0
     joins: bool = False
+    is_elsewhere: bool = False
 
 
 class ToolReturn(Struct):
@@ -58,14 +61,16 @@ class ToolReturn(Struct):
 class Format(Protocol):
     """A stored format, which is a module of `histories/formats/`.
 
-    `Message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. Values without any of the `HINTS` contain no messages of this format.
+    A `MESSAGE` is decoded from every item of a list that may be a history, so it must accept any object: a field is
+    `Raw`, `Any` or a union with `Scalar`. Values without any of the `HINTS` contain no messages of this format. If an
+    object has one of the keys in `CONTINUED`, a list of messages in it continues messages that the provider stores.
     """
 
     NAME: str
     EXPECTED: str
     HINTS: tuple[bytes, ...]
-    Message: type[Struct]
+    CONTINUED: tuple[str, ...]
+    MESSAGE: type[Struct]
 
     def recognises(self, message: Any, source: Source, strict: bool) -> bool:
         """Return whether it is a message of this format.
@@ -114,4 +119,7 @@ def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
 
 def tool_returns(content: Raw | UnsetType, source: Source, **fields: Any) -> list[ToolReturn]:
     """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
-    return [ToolReturn(contents=one, **fields) for one in [[one] for one in texts(content, source)] or [[]]]
+    found = texts(content, source)
+    if not found:
+        return [ToolReturn(contents=[], **fields)]
+    return [ToolReturn(contents=[one], **fields) for one in found]

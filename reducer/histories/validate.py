@@ -10,11 +10,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import reduce
 from importlib.resources import files
 from itertools import groupby, islice
 from operator import getitem
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 from pydantic_core import from_json
@@ -26,6 +27,9 @@ from reducer.histories.source import BOM, position
 from reducer.histories.stored import Link, Linked, expected, linked_histories
 from reducer.paths.written import path_text
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 Severity = Literal["error", "warning"]
 
 _MAX_ERRORS = 10_000
@@ -35,8 +39,9 @@ _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}:,]|[^] \t\n\r"[{}:,]+', re.DOTALL)
 _MAX_CHARS = 60
+_CALLS = ("tool-call", "builtin-tool-call")
 
-Messages = Sequence[tuple[Path, Any]]
+Values = Sequence[tuple[Path, Any]]
 """The messages of a history, or the parts of a message, each with its path in the file."""
 
 
@@ -107,15 +112,19 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
             continue
         if form.NAME == pydantic_ai.NAME:
             yield from _check_fields(messages)
+            yield from _check_times_and_arguments(messages)
             yield from _check_order(messages) if is_whole else ()
-        yield from dict.fromkeys(_check_calls(linked)) if is_whole else ()
+        if is_whole:
+            around = reduce(getitem, paths[0][:-2], value) if paths else None
+            is_continued = any(_field(around, key) is not None for key in form.CONTINUED)
+            yield from dict.fromkeys(_check_calls(linked, is_continued))
 
 
 def _field(value: Any, name: str) -> Any:
     return value.get(name) if type(value) is dict else None
 
 
-def _items(path: Path, value: Any, name: str) -> Messages:
+def _items(path: Path, value: Any, name: str) -> Values:
     """Return the items of a list in an object, with their paths."""
     items = _field(value, name)
     return [((*path, name, number), item) for number, item in enumerate(items)] if type(items) is list else []
@@ -129,7 +138,7 @@ class _Error(NamedTuple):
     message: str
 
 
-def _check_fields(messages: Messages) -> Iterator[Finding]:
+def _check_fields(messages: Values) -> Iterator[Finding]:
     """Yield the values that PydanticAI's type adapter refuses, with the most likely errors of each field."""
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
@@ -177,7 +186,41 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     return _Error(path, kinds, f"found {described(value)}; {words[0].lower()}{words[1:]}")
 
 
-def _check_order(messages: Messages) -> Iterator[Finding]:
+def _check_times_and_arguments(messages: Values) -> Iterator[Finding]:
+    """Yield timestamps without a time zone and arguments that are not an object. PydanticAI loads both."""
+    from pydantic import TypeAdapter
+
+    times = TypeAdapter(datetime)
+    for path, message in messages:
+        parts = _items(path, message, "parts")
+        for here, value in [(path, message), *parts]:
+            time = _field(value, "timestamp")
+            if type(time) is str and _has_no_zone(times, time):
+                yield Finding(
+                    "V021", (*here, "timestamp"), f"found {described(time)}; expected a time zone, such as `Z`"
+                )
+        for here, part in parts:
+            arguments = _field(part, "args")
+            if _field(part, "part_kind") in _CALLS and type(arguments) is str and not _is_object(arguments):
+                yield Finding("V038", (*here, "args"), f"found {described(arguments)}; expected a JSON object")
+
+
+def _has_no_zone(times: TypeAdapter[datetime], text: str) -> bool:
+    try:
+        return times.validate_python(text).tzinfo is None
+    except ValueError:
+        return False
+
+
+def _is_object(text: str) -> bool:
+    """Return whether a text is a JSON object. PydanticAI reads an empty text as an empty object."""
+    try:
+        return not text or type(from_json(text)) is dict
+    except ValueError:
+        return False
+
+
+def _check_order(messages: Values) -> Iterator[Finding]:
     """Check the order of messages, and the positions of system prompts and tool returns in requests."""
     previous: Any = None
     started = False  # whether anything but a system prompt came before
@@ -185,51 +228,65 @@ def _check_order(messages: Messages) -> Iterator[Finding]:
         kind = _field(message, "kind")
         parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
         if kind == "response":
-            called = any(part_kind == "tool-call" for _, part_kind in parts)
-            if previous == "response" and called:
-                yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
-            elif previous == "response":
-                yield Finding("V040", path, "a response follows a response; expected a request")
-            elif path == messages[0][0]:
-                yield Finding("V043", path, "the first message is a response; expected a request")
-            started = True
+            yield from _check_response(path, parts, previous, is_first=path == messages[0][0])
         elif kind == "request":
-            prompted = False
-            other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
-            if previous == "request" and other is not None:
-                words = "a request with more than tool returns follows a request; expected a response"
-                yield Finding("V042", other, words)
-            for here, part_kind in parts:
-                if part_kind == "system-prompt" and started:
-                    yield Finding("V044", here, "a system prompt is not at the start")
-                elif part_kind == "tool-return" and prompted:
-                    yield Finding("V045", here, "a tool return follows a prompt; expected it before the prompt")
-                started = started or part_kind != "system-prompt"
-                prompted = prompted or part_kind == "user-prompt"
+            yield from _check_request(parts, previous, started)
+        started = started or kind == "response" or any(part_kind != "system-prompt" for _, part_kind in parts)
         previous = kind
+
+
+def _check_response(path: Path, parts: Values, previous: Any, is_first: bool) -> Iterator[Finding]:
+    calls = any(part_kind == "tool-call" for _, part_kind in parts)
+    if previous == "response" and calls:
+        yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
+    elif previous == "response":
+        yield Finding("V040", path, "a response follows a response; expected a request")
+    elif is_first:
+        yield Finding("V043", path, "the first message is a response; expected a request")
+
+
+def _check_request(parts: Values, previous: Any, started: bool) -> Iterator[Finding]:
+    other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
+    if previous == "request" and other is not None:
+        words = "a request with more than tool returns follows a request; expected a response"
+        yield Finding("V042", other, words)
+    prompted = False
+    for here, part_kind in parts:
+        if part_kind == "system-prompt" and started:
+            yield Finding("V044", here, "a system prompt is not at the start")
+        elif part_kind == "tool-return" and prompted:
+            yield Finding("V045", here, "a tool return follows a prompt; expected it before the prompt")
+        started = started or part_kind != "system-prompt"
+        prompted = prompted or part_kind == "user-prompt"
 
 
 _Calls = dict[str, list[Link]]
 """Calls by their ids."""
 
 
-def _check_calls(messages: Iterable[Linked]) -> Iterator[Finding]:
+def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
-    An id is valid within one response, because some providers reuse ids. Consecutive responses count as one.
+    An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If the
+    history `is_continued`, the first returns can answer calls that it does not contain.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
     was_response = False
+    knows_all = not is_continued  # whether the history contains all calls of the response, with their ids
     for message in messages:
         if message.is_response and not was_response:
             yield from _unanswered(waiting, "V030", f"before the next response, {path_text(message.path)}")
             waiting, answered = {}, {}
+            knows_all = True
+        knows_all = knows_all and not message.is_elsewhere
         for link in message.links:
             yield from _check_id(link)
-            if type(link.id) is str and link.is_call:
+            if type(link.id) is not str:
+                knows_all = knows_all and link.needs_id
+            elif link.is_call:
                 yield from _check_call(link, waiting)
-            elif type(link.id) is str:
+            elif knows_all or link.id in waiting or link.id in answered:
                 yield from _check_answer(link, waiting, answered)
         was_response = message.is_response
     yield from _unanswered(waiting, "V031", "yet")
@@ -248,7 +305,7 @@ def _check_call(call: Link, waiting: _Calls) -> Iterator[Finding]:
 
 
 def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    path, id, tool, _ = found
+    path, id, tool = found.path, found.id, found.tool
     if calls := waiting.get(id):
         # Calls with the same id are matched by tool name, otherwise by order.
         call = next((call for call in islice(calls, _MAX_SEARCHED) if call.tool == tool), calls[0])
@@ -270,6 +327,8 @@ def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> It
 
 def _check_id(link: Link) -> Iterator[Finding]:
     if type(link.id) is not str:
+        if not link.needs_id and link.id is None:
+            return
         yield Finding("V037", link.path, f"`{link.path[-1]}` is missing; a call and its return need the same id")
     elif not _ID.fullmatch(link.id):
         words = f"found {short(link.id)}; Anthropic accepts letters, digits, `_` and `-`"
@@ -280,7 +339,7 @@ def _tool(name: Any) -> str:
     return f"`{name[:60]}`" if type(name) is str else "no tool"
 
 
-def _check_session(messages: Messages) -> Iterator[Finding]:
+def _check_session(messages: Values) -> Iterator[Finding]:
     """Check that requests and results of a session history match, and that both copies of a result are equal."""
     requested: dict[str, Path] = {}
     answered: set[str] = set()

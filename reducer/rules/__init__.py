@@ -5,9 +5,9 @@
 """
 
 from reducer.operations.fields import When
-from reducer.rules.compile import check_rules, compile_rules, read_rules
+from reducer.rules.compile import check_rules, compile_rules, read_rules, rules_of
 from reducer.rules.instructions import descriptions, instructions, introduction
-from reducer.rules.model import Expect, Rule, Ruleset, Step, Test
+from reducer.rules.model import Expect, Rule, Ruleset, Step, Test, Texts
 
 __all__ = [
     "Expect",
@@ -15,6 +15,7 @@ __all__ = [
     "Ruleset",
     "Step",
     "Test",
+    "Texts",
     "When",
     "check_rules",
     "compile_rules",
@@ -22,4 +23,5 @@ __all__ = [
     "instructions",
     "introduction",
     "read_rules",
+    "rules_of",
 ]

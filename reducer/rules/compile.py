@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from reducer.entities import expand
+from reducer.entities.custom import read_words
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
 from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
@@ -19,7 +20,7 @@ from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
-from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step
+from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, SequenceNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
@@ -74,20 +75,39 @@ def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) ->
     return Diagnostic(Location(escaped(str(name) or EMPTY), 1, 1), "E007", f"{what}: {why or error}")
 
 
+def rules_of(texts: Texts) -> Ruleset:
+    """Compile the texts of a ruleset again. Raises `RuleError`, such as for an extra that this process lacks."""
+    ruleset, problems = compile_rules(*texts.sources, word_lists=texts.word_lists)
+    if ruleset is None:
+        raise RuleError(problems)
+    return ruleset
+
+
 def compile_rules(
-    *sources: Iterable[tuple[str, str | bytes]],
+    *sources: Iterable[tuple[str, str | bytes]], word_lists: Iterable[tuple[str, tuple[str, ...]]] = ()
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
-    """Compile pairs of a file name and a text, for each source, and return the same as `check_rules`."""
+    """Compile pairs of a file name and a text, for each source, and return the same as `check_rules`.
+
+    Word lists that are not in `word_lists` are read from their files.
+    """
+    words = dict(word_lists)
+
+    def words_in(file: FilePath) -> tuple[str, ...]:
+        if str(file) not in words:
+            words[str(file)] = read_words(file)
+        return words[str(file)]
+
+    texts = tuple(tuple(source) for source in sources)
     reports: list[Report] = []
     files: list[tuple[Tree, Report]] = []
-    for number, source in enumerate(sources):
+    for number, source in enumerate(texts):
         for file, text in source:
             tree, parsed = parse(text, file)
             report = replace(parsed, source=number)
             reports.append(report)
             if tree is not None:
                 files.append((without_empty_keys(tree, report), report))
-    vocabulary, conditions = read_vocabulary(files), read_conditions(files)
+    vocabulary, conditions = read_vocabulary(files, words_in), read_conditions(files)
     compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
     if any(report.has_errors for report in reports):
@@ -96,7 +116,9 @@ def compile_rules(
     if rules:
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems, applied = _in_order(reports), tuple(_without(rules, replaced))
-    return Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced), problems
+    found = Texts(texts, tuple(words.items()))
+    ruleset = Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced, texts=found)
+    return ruleset, problems
 
 
 def _in_order(reports: Iterable[Report]) -> tuple[Diagnostic, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -13,7 +13,6 @@ from reducer.entities.custom import (
     CustomTypeError,
     Find,
     compile_pattern,
-    read_words,
     word_error,
     word_finder,
 )
@@ -28,6 +27,9 @@ from reducer.rules.validation import listed, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+WordsIn = Callable[[Path], tuple[str, ...]]
+"""Returns the words of a word list. Raises `CustomTypeError`."""
 
 
 class Definition(NamedTuple):
@@ -69,7 +71,7 @@ def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
     return MappingProxyType(conditions)
 
 
-def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
+def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> Vocabulary:
     """Read the entity types of rule files and report their problems.
 
     An invalid definition still defines its type, so that its uses are not reported as well.
@@ -79,7 +81,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
         if definition.name not in ALL_TYPES:
-            custom[definition.name] = () if keys is None else _finders(definition, keys)
+            custom[definition.name] = () if keys is None else _finders(definition, keys, words_in)
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
@@ -141,7 +143,7 @@ def _is_custom(definition: Definition, given: Sequence[str]) -> bool:
     return True
 
 
-def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
+def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tuple[Find, ...]:
     """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
     finders: list[Find] = []
@@ -153,7 +155,7 @@ def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
             words[word] = None
     for number, file in enumerate(keys.words_file or ()):
         try:
-            words.update(dict.fromkeys(read_words(Path(report.file).parent / file)))
+            words.update(dict.fromkeys(words_in(Path(report.file).parent / file)))
         except CustomTypeError as error:
             report.add(locate(node, ("words_file", number)), "E096", error.message, error.help)
     if len(words) > MAX_WORDS:

@@ -241,6 +241,13 @@ class Replaced(NamedTuple):
         return f"{self.by} replaces {self.instead_of} for {', '.join(f'`{tool}`' for tool in self.tools)}"
 
 
+class Texts(NamedTuple):
+    """What a ruleset was compiled from: the names and texts of the files of each source, and their word lists."""
+
+    sources: tuple[tuple[tuple[str, str | bytes], ...], ...]
+    word_lists: tuple[tuple[str, tuple[str, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Ruleset:
     """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
@@ -251,3 +258,5 @@ class Ruleset:
     vocabulary: Vocabulary = BUILT_IN
     replaced: tuple[Replaced, ...] = ()
     """The rules that a later source replaces."""
+    texts: Texts | None = None
+    """The same rules as texts, which can be sent to another process."""

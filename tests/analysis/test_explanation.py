@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import replace
 from decimal import Decimal
+from io import StringIO
 from typing import Any
 
 import pytest
 from hypothesis import event, given
+from rich.console import Console
 
-from reducer.analysis.explanation import changes, explain
-from reducer.cli.views.diff import describe, step_line
+from reducer.analysis.explanation import changes, explain, explain_outcome
+from reducer.cli.views.diff import describe, print_effects, print_head, step_line
 from reducer.engine import Edit, Outcome, attempt
 from reducer.values import chars
 from tests.helpers import rules
@@ -147,3 +150,20 @@ def test_figures_of_steps_are_consistent(case: Any) -> None:
         lines = [step_line(step), *map(describe, step.changes)]
         assert not any(re.search(r"-\d|\b1 (character|item|key|list|time)s", line) for line in lines), lines
         assert all(change.items <= change.total for change in step.changes if change.kind == "removed")
+
+
+def test_a_result_that_was_refused_says_what_the_steps_would_remove() -> None:
+    content = {"hosts": [{"ip": f"192.0.2.{number}"} for number in range(5)]}
+    reduced = outcome(content, {"path": "hosts", "limit": 1})
+    done = explain_outcome("t", content, reduced, detailed=True)
+    assert [step_line(step, done.is_refused) for step in done.steps] == ["step 1, limit hosts: 76 fewer characters"]
+    refused = replace(reduced, content=content, fault="a second pass would change the result")
+    did = explain_outcome("t", content, refused, detailed=True)
+    [step] = did.steps
+    assert step_line(step, did.is_refused) == "step 1, limit hosts: would remove 76 characters"
+    stream = StringIO()
+    for show in (print_head, print_effects):
+        show(did, Console(file=stream, width=120))
+    printed = stream.getvalue()
+    assert "unchanged: a second pass would change the result" in printed
+    assert "fewer" not in printed

@@ -18,8 +18,16 @@ LINES = {"steps": [{"path": "raw", "limit": 2, "lines": True}], "max_chars": 50}
 MIXED_LINE_ENDS = rules(**LINES), {"raw": f"started\r\n{'a word ' * 40}\r\nstopped\n"}
 
 
+# The first line is empty, and a text is never replaced by an empty one.
+EMPTY_LINE = rules(steps=[{"limit": 1, "lines": True, "mark": True}], max_chars=50), f"\n{'a ' * 40}\n1.2.3.4 b\nend"
+# The letters and digits of an escape are not part of the word.
+ESCAPES = rules(steps=[{"extract": ["domain"]}]), f"{'a word ' * 20}\\x41mail-diacie[.]top \\u00e4evil-updates.com"
+
+
 @laws
 @example((None, *MIXED_LINE_ENDS))
+@example((None, *EMPTY_LINE))
+@example((None, *ESCAPES))
 @given(cases)
 def test_the_engine_breaks_no_law(case: Any) -> None:
     _, ruleset, content = case

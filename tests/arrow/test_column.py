@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from reducer import HistoryError, Reducer, RuleError
+from reducer import HistoryError, Reducer
 from tests.arrow.rows import BAD, COLUMNS, ROWS, SHORT, as_bytes, column, pa, reduced
-from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, RULE, history
+from tests.cli.conftest import ENVIRONMENT, LONG
 
 from reducer import arrow  # isort: skip  # needs pyarrow
 
@@ -170,47 +169,3 @@ def test_a_missing_package_is_named(folder: Path, command: str) -> None:
     assert done.returncode in (1, 2)
     assert done.stderr.endswith("rror: Arrow and Parquet need the package pyarrow: pip install 'reducer[arrow]'\n")
     assert ("Traceback" in done.stderr) == (done.returncode == 1)
-
-
-# --- rules for workers
-
-WORDS = """\
-version: 1
-tool: lookup
-preserve: [host]
-entities:
-  host: {words_file: lists/hosts.txt}
-  other: {words_file: [more.txt, lists/hosts.txt]}
-steps:
-  - path: records
-    limit: 1
-"""
-
-
-def test_workers_need_no_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "rules" / "lists").mkdir(parents=True)
-    (folder / "rules" / "words.yaml").write_text(WORDS)
-    (folder / "rules" / "more.txt").write_text("nothing\n")
-    (folder / "rules" / "lists" / "hosts.txt").write_text("host17\n")
-    (folder / "more.yaml").write_text(RULE.replace("lookup", "other"))
-    table = pa.table({"m": [LONG, "no", history(("other", {"records": RECORDS}))]})
-    reducer = Reducer.load("rules", "more.yaml")
-    expected = arrow.reduce_column(table, "m", reducer)
-    assert b"host17" in expected["m"][0].as_py()
-    reduce, reduce_all = arrow.for_ray(reducer, column="m"), arrow.for_spark(reducer, column="m")
-    shutil.rmtree(folder / "rules")
-    (folder / "more.yaml").unlink()
-    loads: list[object] = []
-    load = Reducer.load
-    monkeypatch.setattr(Reducer, "load", lambda *sources: loads.append(sources) or load(*sources))
-    assert reduce(table).equals(expected)
-    assert pa.Table.from_batches(reduce_all(iter(table.to_batches(2)))).equals(expected)
-    assert len(loads) == 1
-
-
-def test_rules_are_checked_before_they_travel(folder: Path) -> None:
-    (folder / "wrong.yaml").write_text("version: 1\n")
-    with pytest.raises(RuleError):
-        arrow.for_ray("wrong.yaml", column="m")
-    with pytest.raises(ValueError, match="these rules were not loaded from files"):
-        arrow.for_ray(Reducer(Reducer.load("lookup.yaml").ruleset), column="m")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from reducer import Reducer
 from tests.arrow.rows import ROWS, as_bytes, pa, reduced
 from tests.cli.conftest import ENVIRONMENT
 
@@ -44,12 +45,12 @@ def assert_reduced(result: Any, table: Any, marker: Path) -> None:
 def test_ray(folder: Path, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    reduce, marker, copy = arrow.for_ray("lookup.yaml", column="messages"), folder / "killed", folder / "copy.yaml"
+    reducer, marker, copy = Reducer.load("lookup.yaml"), folder / "killed", folder / "copy.yaml"
     shutil.move("lookup.yaml", copy)
 
     def reduce_or_die(batch: Any) -> Any:
         kill_once(batch, marker)
-        return reduce(batch)
+        return arrow.reduce_column(batch, "messages", reducer)
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
@@ -65,12 +66,12 @@ def test_ray(folder: Path, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_spark(folder: Path, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     sql = pytest.importorskip("pyspark.sql")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    reduce, marker, copy = arrow.for_spark("lookup.yaml", column="messages"), folder / "killed", folder / "copy.yaml"
+    reducer, marker, copy = Reducer.load("lookup.yaml"), folder / "killed", folder / "copy.yaml"
     shutil.move("lookup.yaml", copy)
 
     def reduce_or_die(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in reduce(batches):
-            yield batch  # the worker has written some rows when it dies
+        for batch in batches:
+            yield arrow.reduce_column(batch, "messages", reducer)  # the worker has written some rows when it dies
             kill_once(batch, marker)
 
     # Two workers; a task may fail three times.

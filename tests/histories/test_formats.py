@@ -25,6 +25,7 @@ from reducer.histories.stored import events, formats_of, linked_histories, reduc
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
+from reducer.values import chars
 from tests.histories.messages import HISTORY, TURNS, edited, openai_chat, outside, reduced_returns, shorter, vercel_ai
 from tests.laws.strategies import cases
 
@@ -178,7 +179,7 @@ def test_a_stored_content_changes_as_the_engine_changes_it(name: str, case: Any,
     assert type(new.content) is type(old.content)
     assert same.content == other.content
     assert outside(before, [old.copies[0][1:]]) == outside(after, [new.copies[0][1:]])
-    assert len(json.dumps(new.content)) <= len(json.dumps(old.content))
+    assert chars(new.content) <= chars(old.content)
     assert reduce_json(after, reduce) is after
 
 
@@ -335,13 +336,40 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert found(edited(history, answers[1], "call_1")) == [("V030", at[1]), ("V033", at[3])]
     assert found(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V030", at[1]), ("V032", at[3])]
     assert found(edited(history, answers[0])) == [("V030", at[0]), ("V037", at[2])]
-    assert found(edited(history, calls[0], None)) == [("V037", at[0]), ("V032", at[2])]
+    needs_id = RECORDED[name] != "langchain"
+    assert found(edited(history, calls[0], None)) == ([("V037", at[0]), ("V032", at[2])] if needs_id else [])
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
     assert found(both) == [("V036", at[0]), ("V036", at[2])]
     listed, start = messages(name), 1 if name == "anthropic" else 2
     end = start + (3 if name == "openai_responses" else 1)
     prefix = [step for step in calls[0] if step not in ("messages", "input")]
     assert ("V031", path_text(tuple(prefix))) in found(listed[:end])
+
+
+ANSWER = {"type": "function_call_output", "call_id": "call_1", "output": "gw1"}
+CALL = {"type": "function_call", "call_id": "call_1", "name": "list_hosts", "arguments": "{}"}
+NEXT = {"type": "function_call", "call_id": "call_2", "name": "list_hosts", "arguments": "{}"}
+QUESTION = {"role": "user", "content": [{"type": "input_text", "text": "Which hosts?"}]}
+
+
+@pytest.mark.parametrize("key", ["previous_response_id", "conversation"])
+def test_returns_can_answer_calls_that_the_provider_stores(key: str) -> None:
+    body = {"model": "m", "input": [ANSWER, QUESTION]}
+    assert found(body) == found({**body, key: None}) == [("V032", "input[0].call_id")]
+    assert found({**body, key: "resp_1"}) == []
+    missing = [("V031", "input[2].call_id"), ("V032", "input[3].call_id")]
+    later = [*body["input"], CALL, {**ANSWER, "call_id": "call_9"}]
+    assert found({**body, key: "resp_1", "input": later}) == missing
+    assert found([QUESTION, {"type": "item_reference", "id": "fc_1"}, ANSWER]) == []
+
+
+def test_a_search_for_tools_by_the_provider_is_part_of_the_response() -> None:
+    search = {"type": "tool_search_call", "execution": "server", "call_id": None, "arguments": {}}
+    tools = {"type": "tool_search_output", "execution": "server", "call_id": None, "tools": []}
+    other = {**ANSWER, "call_id": "call_2"}
+    assert found([QUESTION, CALL, search, tools, NEXT, ANSWER, other]) == []
+    by_client = {**tools, "execution": "client", "call_id": "call_3"}
+    assert found([QUESTION, CALL, by_client, NEXT, other]) == [("V030", "[1].call_id")]
 
 
 def test_ui_messages_contain_calls_with_their_outputs() -> None:

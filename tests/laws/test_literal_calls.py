@@ -114,4 +114,4 @@ _steps = some(
 )
 _rules = rules_of(_steps, max_chars=some(100, 500), preserve=some([], ["ioc", "cve"]))
 _contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(1, 6))
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(st.builds(case_of, _rules, _contents, read=st.just(_read)))
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(st.builds(case_of, _rules, _contents))

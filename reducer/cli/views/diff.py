@@ -60,8 +60,8 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
         print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
 
 
-def step_line(step: StepReport) -> str:
-    """Describe what a step did in one line."""
+def step_line(step: StepReport, is_refused: bool = False) -> str:
+    """Describe in one line what a step did, or what it would do if the result `is_refused`."""
     name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
     if not step.ran:
         return f"{name}: its `when` does not hold"
@@ -70,8 +70,12 @@ def step_line(step: StepReport) -> str:
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""
+    size = abs(step.before - step.after)
+    if is_refused:
+        verb = "remove" if step.before >= step.after else "add"
+        return f"{name}: would {verb} {counted(size, 'character')}{restored}"
     difference = "fewer" if step.before >= step.after else "more"
-    return f"{name}: {counted(abs(step.before - step.after), f'{difference} character')}{restored}"
+    return f"{name}: {counted(size, f'{difference} character')}{restored}"
 
 
 def describe(change: Change) -> str:
@@ -96,7 +100,8 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
         yield f"JSON without white space: {counted(entry.rewritten, 'fewer character')}", ()
-    yield from ((step_line(step), step.changes) for step in entry.steps)
+    for step in entry.steps:
+        yield step_line(step, entry.is_refused), step.changes
     if entry.restored:
         places = () if entry.referenced else entry.restorations
         yield f"restored by preserve, and markers: {counted(entry.restored, 'more character')}", places

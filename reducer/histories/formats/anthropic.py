@@ -13,6 +13,7 @@ from reducer.histories.source import Source
 NAME = "anthropic"
 EXPECTED = "a list of Anthropic messages, each an object with `role` and `content`"
 HINTS = (b'role"',)
+CONTINUED: tuple[str, ...] = ()
 _OWN = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
 """Types of blocks that no other format has."""
 
@@ -30,19 +31,22 @@ class Block(Struct, gc=False):
     is_error: Any = None
 
 
-class Message(Struct, gc=False):
+class AnthropicMessage(Struct, gc=False):
     """A message of the user or the assistant."""
 
     role: Any = None
     content: list[Block | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+MESSAGE = AnthropicMessage
+
+
+def recognises(message: AnthropicMessage, source: Source, strict: bool) -> bool:
     blocks = objects(message.content, Block) if strict else ()
     return type(message.role) is str and (not strict or any(block.type in _OWN for block in blocks))
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: AnthropicMessage, source: Source) -> Iterator[Turn]:
     blocks = numbered(message.content, Block)
     written = [message.content] if type(message.content) is str else []
     if message.role == "assistant":
@@ -58,7 +62,7 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
     yield from (Turn(False, [block.text], part=number) for number, block in blocks if block.type == "text")
 
 
-def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: AnthropicMessage, source: Source) -> Iterator[ToolReturn]:
     for number, block in numbered(message.content, Block):
         if block.type == "tool_result":
             why = "" if block.is_error in (None, False) else "it is an error"

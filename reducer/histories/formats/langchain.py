@@ -13,6 +13,7 @@ from reducer.histories.source import Source
 NAME = "langchain"
 EXPECTED = "a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`"
 HINTS = (b'kwargs"',)
+CONTINUED: tuple[str, ...] = ()
 _KINDS = ("human", "ai", "system", "tool", "function", "chat")
 
 
@@ -35,7 +36,7 @@ class Data(Struct, gc=False):
     status: Any = None
 
 
-class Message(Struct, gc=False):
+class LangChainMessage(Struct, gc=False):
     """A message. Its `id` ends with its class, as in `["langchain", "schema", "messages", "ToolMessage"]`."""
 
     type: Any = None
@@ -45,7 +46,10 @@ class Message(Struct, gc=False):
     kwargs: Data | list[Raw] | Scalar = None
 
 
-def _fields(message: Message) -> tuple[str, Data, str]:
+MESSAGE = LangChainMessage
+
+
+def _fields(message: LangChainMessage) -> tuple[str, Data, str]:
     """Return the key of the fields of a message, the fields, and its kind, such as `tool`."""
     key, data = ("data", message.data) if message.lc is None else ("kwargs", message.kwargs)
     if type(data) is not Data:
@@ -55,16 +59,16 @@ def _fields(message: Message) -> tuple[str, Data, str]:
     return key, data, kind.removesuffix("Chunk").removesuffix("Message").lower() if type(kind) is str else ""
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: LangChainMessage, source: Source, strict: bool) -> bool:
     _, data, kind = _fields(message)
     return kind in _KINDS and data.content is not UNSET if strict else bool(kind)
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: LangChainMessage, source: Source) -> Iterator[Turn]:
     key, data, kind = _fields(message)
     if kind == "ai":
         calls = [
-            ToolCall(call.name, call.id, call.args, at=(key, name, number, "id"))
+            ToolCall(call.name, call.id, call.args, at=(key, name, number, "id"), needs_id=False)
             for name in ("tool_calls", "invalid_tool_calls")
             for number, call in numbered(getattr(data, name), Call)
         ]
@@ -73,7 +77,7 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
         yield Turn(False, [data.content])
 
 
-def returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: LangChainMessage, source: Source) -> list[ToolReturn]:
     key, data, kind = _fields(message)
     if kind != "tool":
         return []

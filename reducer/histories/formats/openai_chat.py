@@ -16,6 +16,7 @@ from reducer.histories.source import Source
 NAME = "openai-chat"
 EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `content`"
 HINTS = (b'role"',)
+CONTINUED: tuple[str, ...] = ()
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _PARTS = ("text", "image_url", "input_audio", "file", "refusal")
 
@@ -36,7 +37,7 @@ class Call(Struct, gc=False):
     custom: Function | list[Raw] | Scalar = None
 
 
-class Message(Struct, gc=False):
+class ChatMessage(Struct, gc=False):
     """A message. Other formats have `parts`."""
 
     role: Any = None
@@ -46,7 +47,10 @@ class Message(Struct, gc=False):
     parts: Raw | UnsetType = UNSET
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+MESSAGE = ChatMessage
+
+
+def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     if message.role not in _ROLES or message.parts is not UNSET:
         return False
     if message.role == "tool":
@@ -55,7 +59,7 @@ def recognises(message: Message, source: Source, strict: bool) -> bool:
     return (bool(is_written) or not strict) and all(part.type in _PARTS for part in parts(message.content, source))
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: ChatMessage, source: Source) -> Iterator[Turn]:
     if message.role not in ("assistant", "tool"):
         yield Turn(False, [message.content])
     if message.role != "assistant":
@@ -69,7 +73,7 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
     yield Turn(True, texts(message.content, source), calls)
 
 
-def returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: ChatMessage, source: Source) -> list[ToolReturn]:
     if message.role != "tool":
         return []
     return tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))

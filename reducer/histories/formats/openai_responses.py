@@ -13,12 +13,13 @@ from reducer.histories.source import Source
 NAME = "openai-responses"
 EXPECTED = "a list of items of OpenAI's Responses API, each an object with `type` or `role`"
 HINTS = (b'call_id"', b'role"')
+CONTINUED = ("previous_response_id", "conversation")
 _CALLS = ("function_call", "custom_tool_call")
 _RETURNS = ("function_call_output", "custom_tool_call_output")
 _PARTS = ("input_text", "input_image", "input_file", "input_audio", "output_text", "refusal")
 
 
-class Message(Struct, gc=False):
+class ResponseItem(Struct, gc=False):
     """An item of any type. A message may have no type."""
 
     type: Any = None
@@ -29,9 +30,13 @@ class Message(Struct, gc=False):
     arguments: Raw | UnsetType = UNSET
     input: Raw | UnsetType = UNSET
     output: Raw | UnsetType = UNSET
+    execution: Any = None
 
 
-def recognises(item: Message, source: Source, strict: bool) -> bool:
+MESSAGE = ResponseItem
+
+
+def recognises(item: ResponseItem, source: Source, strict: bool) -> bool:
     if not strict:
         return type(item.type) is str or type(item.role) is str
     if item.type in (*_CALLS, *_RETURNS):
@@ -41,17 +46,19 @@ def recognises(item: Message, source: Source, strict: bool) -> bool:
     return type(item.role) is str and is_message and all(kind in _PARTS for kind in kinds)
 
 
-def turns(item: Message, source: Source) -> Iterator[Turn]:
+def turns(item: ResponseItem, source: Source) -> Iterator[Turn]:
     if item.type in _CALLS:
         arguments = item.input if item.arguments is UNSET else item.arguments
         yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
     elif type(item.role) is str and item.role != "assistant":
         yield Turn(False, [item.content])
-    elif not str(item.type).endswith("_output"):
+    elif item.type == "item_reference":
+        yield Turn(True, [], joins=True, is_elsewhere=True)
+    elif item.execution == "server" or not str(item.type).endswith("_output"):
         yield Turn(True, texts(item.content, source), joins=True)
 
 
-def returns(item: Message, source: Source) -> list[ToolReturn]:
+def returns(item: ResponseItem, source: Source) -> list[ToolReturn]:
     if item.type not in _RETURNS:
         return []
     return tool_returns(item.output, source, call_id=item.call_id, at=("call_id",))

@@ -14,6 +14,7 @@ from reducer.histories.source import Source
 NAME = "model-messages"
 EXPECTED = "a list of messages, each an object with `kind` and `parts`"
 HINTS = (b'parts"',)
+CONTINUED: tuple[str, ...] = ()
 
 
 class Part(Struct, gc=False):
@@ -31,7 +32,7 @@ class Part(Struct, gc=False):
     content_file_digests: Raw | UnsetType = UNSET
 
 
-class Message(Struct, gc=False):
+class StoredMessage(Struct, gc=False):
     """A request or a response."""
 
     kind: Any = None
@@ -39,11 +40,14 @@ class Message(Struct, gc=False):
     instructions: Any = None
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+MESSAGE = StoredMessage
+
+
+def recognises(message: StoredMessage, source: Source, strict: bool) -> bool:
     return type(message.kind) is str and type(message.parts) is list
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: StoredMessage, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.kind == "response":
         texts = [part.content for _, part in parts if part.part_kind == "text"]
@@ -63,7 +67,7 @@ def _call(number: int, part: Part, arguments: Raw | UnsetType = UNSET) -> ToolCa
     return ToolCall(part.tool_name, part.tool_call_id, arguments, at=("parts", number, "tool_call_id"))
 
 
-def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: StoredMessage, source: Source) -> Iterator[ToolReturn]:
     parts: Any = message.parts if message.kind == "request" else ()
     for number, part in enumerate(parts):
         if type(part) is Part and part.part_kind == "tool-return":

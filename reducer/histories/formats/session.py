@@ -20,6 +20,7 @@ from reducer.references import searched
 NAME = "session"
 EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
 HINTS = (b'parts"',)
+CONTINUED: tuple[str, ...] = ()
 _ERROR = "it is an error"
 
 
@@ -72,7 +73,7 @@ class Part(Struct, gc=False):
     content: Raw | UnsetType = UNSET
 
 
-class Message(Struct, gc=False):
+class SessionMessage(Struct, gc=False):
     """A message. A message of the assistant contains a whole run."""
 
     role: Any = None
@@ -84,7 +85,10 @@ class Message(Struct, gc=False):
     interaction_id: Raw | UnsetType = UNSET
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+MESSAGE = SessionMessage
+
+
+def recognises(message: SessionMessage, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
@@ -96,21 +100,26 @@ def recognises(message: Message, source: Source, strict: bool) -> bool:
     )
 
 
-def returns(message: Message, source: Source) -> list[ToolReturn]:
+def returns(message: SessionMessage, source: Source) -> list[ToolReturn]:
     """Return the returns of both lists. A return of the older list is a copy if the newer list contains it too.
 
     If one of the two has no id, the tool and the text must be the same.
     """
-    newer, older = (
-        [one for number, part in numbered(parts, Part) if _has_results(part) for one in _returns_of(part, number)]
-        for parts in (message.parts, message.activity_parts)
-    )
+    newer, older = _returns_in(message.parts), _returns_in(message.activity_parts)
     text_of = partial(_text_of, source)
     rest = _join(older, newer, _id_of)
     rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
     others = [copy for copy in rest if copy.call_id is not None]
     rest = [copy for copy in rest if copy.call_id is None]
     return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
+
+
+def _returns_in(parts: Any) -> list[ToolReturn]:
+    found: list[ToolReturn] = []
+    for number, part in numbered(parts, Part):
+        if _has_results(part):
+            found += _returns_of(part, number)
+    return found
 
 
 def _has_results(part: Part) -> bool:
@@ -175,31 +184,38 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
     beside = [source.value(raw) or "" for raw in written]
     if message.role != "assistant":
         yield Turn(False, beside[:1])
         return
+    parts = numbered(message.parts, Part)
+    # Read the older list only if the newer list contains no results. The newer list contains all texts.
+    is_newer = any(_has_results(part) for _, part in parts)
+    older = [] if is_newer else numbered(message.activity_parts, Part)
     texts: list[Any] = []
     calls: list[ToolCall] = []
     call_ids: set[str] = set()
     number = -1
-    parts = numbered(message.parts, Part)
-    # Read the older list only if the newer list contains no results. The newer list contains all texts.
-    older = [] if any(_has_results(part) for _, part in parts) else numbered(message.activity_parts, Part)
     for index, (number, part) in enumerate([*parts, *older]):
         if index < len(parts):
             texts += _texts(part, source)
-        tools = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
-        calls += [call for call in tools if call.id not in call_ids]
-        call_ids.update(call.id for call in tools if call.id)
+        calls += _new_calls(part, call_ids)
         if _has_results(part) and (texts or calls):
             yield Turn(True, texts, calls, part=number)
             texts, calls = [], []
     texts += [text for text in beside if text and text not in texts]
     if texts or calls:
         yield Turn(True, texts, calls, part=number + 1)
+
+
+def _new_calls(part: Part, call_ids: set[str]) -> list[ToolCall]:
+    """Return the calls of a part whose ids are not in `call_ids`, and add their ids."""
+    found = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
+    new = [call for call in found if call.id not in call_ids]
+    call_ids.update(call.id for call in found if call.id)
+    return new
 
 
 def _texts(part: Part, source: Source) -> list[str]:

@@ -17,6 +17,7 @@ from reducer.histories.source import Source
 NAME = "vercel-ai"
 EXPECTED = "a list of UI messages of the Vercel AI SDK, each an object with `role` and `parts`"
 HINTS = (b'parts"',)
+CONTINUED: tuple[str, ...] = ()
 _ROLES = ("system", "user", "assistant")
 _KINDS = ("text", "reasoning", "reasoning-file", "file", "custom", "step-start", "source-url", "source-document")
 _OUTPUTS = ("output-available", "output-error", "output-denied")
@@ -35,7 +36,7 @@ class Part(Struct, gc=False, rename="camel"):
     provider_executed: Any = None
 
 
-class Message(Struct, gc=False):
+class UIMessage(Struct, gc=False):
     """A message."""
 
     id: Any = None
@@ -43,10 +44,13 @@ class Message(Struct, gc=False):
     parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
 
 
+MESSAGE = UIMessage
+
+
 _Step = list[tuple[int, Part]]
 
 
-def recognises(message: Message, source: Source, strict: bool) -> bool:
+def recognises(message: UIMessage, source: Source, strict: bool) -> bool:
     if not strict:
         return type(message.role) is str and type(message.parts) is list
     kinds = [
@@ -73,7 +77,7 @@ def _steps(parts: _Step) -> Iterator[_Step]:
         yield step
 
 
-def turns(message: Message, source: Source) -> Iterator[Turn]:
+def turns(message: UIMessage, source: Source) -> Iterator[Turn]:
     parts = numbered(message.parts, Part)
     if message.role != "assistant":
         yield from (Turn(False, [part.text], part=number) for number, part in parts if part.type == "text")
@@ -88,7 +92,7 @@ def turns(message: Message, source: Source) -> Iterator[Turn]:
         yield Turn(True, texts, calls, part=step[0][0])
 
 
-def returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def returns(message: UIMessage, source: Source) -> Iterator[ToolReturn]:
     for number, part in numbered(message.parts, Part) if message.role == "assistant" else ():
         if _is_tool(part) and part.state in _OUTPUTS:
             output = [] if part.output is UNSET else [part.output]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
 from reducer.histories import FindMentions
-from reducer.histories.format import Format, Path, ToolReturn, Turn
+from reducer.histories.format import Format, Path, Turn
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, decode
-from reducer.histories.stored.messages import InputFormat, Message, find_messages, search, with_source
+from reducer.histories.stored.messages import FoundMessage, InputFormat, find_messages, search, with_source
 from reducer.histories.stored.returns import Key, find_returns, text_of
 from reducer.references import Call, Event, Mentions, Prompt, Response, Returned, searched
 
@@ -47,7 +46,7 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
     return lambda key, content: lambda: mentions().after(key, content)
 
 
-def _find_events(source: Source, messages: list[Message]) -> list[Placed]:
+def _find_events(source: Source, messages: list[FoundMessage]) -> list[Placed]:
     """Return the prompts and responses in order."""
     found: list[Placed] = []
     previous: Any = None
@@ -81,13 +80,15 @@ class Link(NamedTuple):
     id: Any
     tool: Any
     is_call: bool
+    needs_id: bool
 
 
 class Linked(NamedTuple):
-    """A message with its tool calls and tool returns in order."""
+    """A message with its tool calls and tool returns in order. With `is_elsewhere`, it has calls that are not known."""
 
     path: Path
     is_response: bool
+    is_elsewhere: bool
     links: list[Link]
 
 
@@ -109,26 +110,33 @@ def linked_histories(data: bytes) -> list[History]:
     def read(source: Source) -> list[History]:
         found: dict[Any, History] = {}
         for one in search(source, FORMATS, source.root):
-            form, is_list = one.form, source.mark(one.raw) == "["
-            paths = [(*one.path, number) for number in range(len(one.messages))] if is_list else [one.path]
-            linked = [
-                _linked(path, [*form.turns(message, source)], form.returns(message, source))
-                for path, message in zip(paths, one.messages, strict=True)
-                if type(message) is form.Message and form.recognises(message, source, False)
-            ]
-            key = form.NAME, one.path if is_list else None
-            if earlier := found.get(key):
-                earlier.paths.extend(paths)
-                earlier.linked.extend(linked)
-            found[key] = earlier._replace(is_whole=True) if earlier else History(form, paths, linked, is_list)
+            is_list = source.mark(one.raw) == "["
+            key = one.form.NAME, one.path if is_list else None
+            history = found.setdefault(key, History(one.form, [], [], is_whole=is_list))
+            if history.paths:
+                found[key] = history._replace(is_whole=True)
+            for number, message in enumerate(one.messages):
+                path = (*one.path, number) if is_list else one.path
+                history.paths.append(path)
+                if type(message) is one.form.MESSAGE and one.form.recognises(message, source, False):
+                    history.linked.append(_linked(path, one.form, message, source))
         return [*found.values()]
 
     return with_source(data, read)
 
 
-def _linked(path: Path, turns: list[Turn], returned: Iterable[ToolReturn]) -> Linked:
-    found = [(call.at, call.id, call.tool, turn.is_response) for turn in turns for call in turn.calls]
-    found += [(one.at, one.call_id, one.tool, False) for one in returned]
-    # A content with several texts is one tool return.
-    links = {(at, not is_call): Link((*path, *at), id, tool, is_call) for at, id, tool, is_call in found}
-    return Linked(path, any(turn.is_response for turn in turns), [links[place] for place in sorted(links)])
+def _linked(path: Path, form: Format, message: Any, source: Source) -> Linked:
+    turns = [*form.turns(message, source)]
+    links: dict[tuple[Path, bool], Link] = {}
+    for turn in turns:
+        for call in turn.calls:
+            # Calls come before returns. A prompt with a call is a retry, which answers it.
+            place = call.at, not turn.is_response
+            links[place] = Link((*path, *call.at), call.id, call.tool, turn.is_response, call.needs_id)
+    for one in form.returns(message, source):
+        # A content with several texts is one tool return.
+        links[one.at, True] = Link((*path, *one.at), one.call_id, one.tool, is_call=False, needs_id=True)
+    in_order = [links[place] for place in sorted(links)]
+    is_response = any(turn.is_response for turn in turns)
+    is_elsewhere = any(turn.is_elsewhere for turn in turns)
+    return Linked(path, is_response, is_elsewhere, in_order)

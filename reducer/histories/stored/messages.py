@@ -32,7 +32,7 @@ _HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")
 """The start of a list up to the first nested value."""
 _KEY = re.compile(rb'"(\w+)"\s*:')
 
-Message = tuple[Format, Any]
+FoundMessage = tuple[Format, Any]
 _T = TypeVar("_T")
 
 
@@ -71,7 +71,7 @@ def _check_text(data: bytes) -> None:
         raise HistoryError(f"not UTF-8 text: byte 0x{data[at]:02x} at {where}") from None
 
 
-def find_messages(source: Source, input_format: InputFormat) -> list[Message]:
+def find_messages(source: Source, input_format: InputFormat) -> list[FoundMessage]:
     """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
     formats = formats_of(input_format)
     if not memoryview(source.root).nbytes:
@@ -125,11 +125,11 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path,
     found: list[MessageList] = []
     is_list = source.mark(raw) == "["
     for form in _likely_first(formats, raw) if is_list else _with_keys(formats, keys):
-        kind: Any = list[form.Message | list[Raw] | Scalar]  # type: ignore[name-defined]
-        messages = source.decode(kind, raw) if is_list else [source.decode(form.Message, raw)]
-        own = (message for message in messages if type(message) is form.Message)
+        kind: Any = list[form.MESSAGE | list[Raw] | Scalar]  # type: ignore[name-defined]
+        messages = source.decode(kind, raw) if is_list else [source.decode(form.MESSAGE, raw)]
+        own = (message for message in messages if type(message) is form.MESSAGE)
         if any(form.recognises(message, source, len(formats) > 1) for message in own):
-            fits = (type(message) is form.Message and form.recognises(message, source, False) for message in messages)
+            fits = (type(message) is form.MESSAGE and form.recognises(message, source, False) for message in messages)
             valid = sum(takewhile(bool, fits))
             found.append(MessageList(form, path, raw, messages, valid))
             if valid == len(messages):
@@ -139,7 +139,7 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path,
 
 def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
     """Return the formats whose messages have at least two of these keys."""
-    return [form for form in formats if len(keys & _keys(form.Message)) > 1]
+    return [form for form in formats if len(keys & _keys(form.MESSAGE)) > 1]
 
 
 def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
@@ -148,7 +148,7 @@ def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
     To decode with the wrong format takes as long as everything else together.
     """
     found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
-    own = {form.NAME: _keys(form.Message) for form in formats}
+    own = {form.NAME: _keys(form.MESSAGE) for form in formats}
     return sorted(formats, key=lambda form: (-len(found & own[form.NAME]), len(own[form.NAME])))
 
 

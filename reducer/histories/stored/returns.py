@@ -9,7 +9,7 @@ from reducer.formats.json_text import read_json
 from reducer.histories import FindMentions, protecting, why_untouched
 from reducer.histories.format import ToolReturn, Turn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
-from reducer.histories.stored.messages import InputFormat, Message, find_messages, with_source
+from reducer.histories.stored.messages import FoundMessage, InputFormat, find_messages, with_source
 
 
 class Key(NamedTuple):
@@ -113,7 +113,7 @@ def returns(
 
 
 def find_returns(
-    source: Source, messages: list[Message], applies: Callable[[str], bool] | None = None
+    source: Source, messages: list[FoundMessage], applies: Callable[[str], bool] | None = None
 ) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
     """Return the tool returns with their keys and the byte offsets of their copies, a text first.
 
