@@ -159,9 +159,9 @@ def tally_of(entry: Explanation) -> Tally:
     if rule is not None:
         tally.rules[tool] = rule.file
         for step in entry.steps:
-            if step.step is not None and step.places:
-                tally.found.add((_where(step, rule), step.step.path.text))
-                tally.always_kept[rule.file, step.step.number] += step.always_kept
+            if step.number is not None and step.path is not None and step.places:
+                tally.found.add((_where(step, rule), step.path))
+                tally.always_kept[rule.file, step.number] += step.always_kept
     return tally
 
 
@@ -178,9 +178,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
         where = _where(step, rule)
-        if step.step is not None and step.nothing is not None:
+        if step.path is not None and step.nothing is not None:
             about = f"`{step.name}`: {_short(step.nothing.message)}"
-            yield step.step.path.text, Attention("no place", where, about)
+            yield step.path, Attention("no place", where, about)
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 
@@ -197,7 +197,7 @@ def _fault(entry: Explanation, rule: Rule) -> Attention:
 
 
 def _where(step: StepReport, rule: Rule) -> str:
-    return f"{rule.file}:{step.step.location.line}" if step.step else rule.file
+    return rule.file if step.line is None else f"{rule.file}:{step.line}"
 
 
 def _short(text: str) -> str:

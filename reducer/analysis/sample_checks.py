@@ -87,7 +87,7 @@ def problems_when_run(
         for one in _of_gate(rule.when, every):
             _add(report, one, locate(tree, ("when",)), locate(tree, ("when",), key=True))
     # If only `max_chars` was applied, no step ran.
-    runs = [run for run in every if any(one.step is not None for one in run.did.steps)]
+    runs = [run for run in every if any(one.number is not None for one in run.did.steps)]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition

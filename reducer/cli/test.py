@@ -22,13 +22,14 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reducer.analysis import rule_tests
+from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.rule_tests import Case, Coverage, Failure
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
 from reducer.cli.files import write
-from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
+from reducer.cli.screen import CommandError, counted, print_json, print_problem, say, visible
 from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
@@ -147,13 +148,13 @@ def _as_json(cases: Sequence[Case], covered: Coverage | None) -> dict[str, Any]:
                 "status": case.status,
                 "message": _message(case),
                 "failures": [
-                    {**fields_of(one, "place"), **plain(problem.location)}
+                    {**fields_of(one, "place"), **as_json(problem.location)}
                     for problem, one in _located(case)
                     if case.failures
                 ],
                 "before": case.did.before if case.did else 0,
                 "after": case.did.after if case.did else 0,
-                **plain(_locate(case, case.place).location),
+                **as_json(_locate(case, case.place).location),
             }
             for case in cases
         ],

@@ -45,8 +45,10 @@ from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from reducer.analysis.drafting import draft_rule, file_names
 from reducer.analysis.explanation import explained
+from reducer.analysis.json_report import return_as_json
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
+from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import samples_of
@@ -55,9 +57,7 @@ from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
 from reducer.cli.files import Source
 from reducer.cli.schema import schema_text
-from reducer.cli.screen import CommandError, fields_of, reason
-from reducer.cli.screen import plain as plain_json
-from reducer.cli.views.json_report import return_as_json
+from reducer.cli.screen import CommandError, reason
 from reducer.engine import Outcome, attempt
 from reducer.errors import Diagnostic
 from reducer.files import MAX_RULE_BYTES, read_file
@@ -258,7 +258,7 @@ def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any
         return {**found, "tree": tree_of(value, Outcome(None, value))}
     outcome = attempt(alone(rule, ruleset), rule.name, value)
     did = explained(rule.name, value, outcome)
-    lost = {"lost_entities": plain_json(did.lost_entities)}
+    lost = {"lost_entities": as_json(did.lost_entities)}
     return {**found, "did": {**return_as_json(did), **lost}, "tree": tree_of(value, outcome)}
 
 

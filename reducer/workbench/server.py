@@ -29,7 +29,7 @@ _TIMEOUT = 30
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE = "workbench.html"
 _SCRIPTS = ("api.js", "codemirror.js", "rule_editor.js", "tree.js", "workbench.js")
-_FILES = frozenset({_PAGE, "workbench.css", "style.css", *_SCRIPTS})
+_FILES = frozenset({_PAGE, "style.css", *_SCRIPTS})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"

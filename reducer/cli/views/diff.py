@@ -62,7 +62,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
 
 def step_line(step: StepReport) -> str:
     """Describe what a step did in one line."""
-    name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
+    name = step.name if step.number is None else f"step {step.number}, {step.name}"
     if not step.ran:
         return f"{name}: its `when` does not hold"
     if step.nothing is not None:
