@@ -290,7 +290,11 @@ def test_the_json_keys_stay() -> None:
         "characters": {"before": 26, "after": 18, "removed": 8, "saved": 0.3077},
         "tokens": {"before": 7, "after": 5, "estimated": "characters / 4"},
     }
-    assert value["totals"] == {**sizes, "calls": 2, "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963}}
+    assert value["totals"] == {
+        **sizes,
+        "calls": 2,
+        "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963},
+    }
     assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]

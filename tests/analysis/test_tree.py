@@ -35,7 +35,11 @@ CUT = {"truncate": {"head": 9, "tail": 9}}
     ("content", "steps", "node"),
     [
         ({"a": 1}, [{"limit": 1}], {"keys": ["a"], "items": [1]}),
-        ([1, 2, 3, 4], [{"limit": {"head": 1, "tail": 1}}], {"items": [1, 2, 3, 4], "left": 2, "ranges": [[1, 3, 1, 0]]}),
+        (
+            [1, 2, 3, 4],
+            [{"limit": {"head": 1, "tail": 1}}],
+            {"items": [1, 2, 3, 4], "left": 2, "ranges": [[1, 3, 1, 0]]},
+        ),
         (
             [{"a": 1, "b": 2}, {"a": 3}],
             [{"drop": "b"}, {"limit": 1}],
