@@ -106,11 +106,13 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """Raise `ApiError` for a request that another site makes."""
-        hosts = [f"{name}:{self.connection.getsockname()[1]}" for name in (HOST, "localhost")]
-        host, origin, site = (self.headers.get_all(name, []) for name in ("Host", "Origin", "Sec-Fetch-Site"))
-        if len(host) != 1 or host[0] not in hosts:
-            raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{hosts[0]}/ only")
-        if any(one != f"http://{host[0]}" for one in origin) or any(one not in ("same-origin", "none") for one in site):
+        port = self.connection.getsockname()[1]
+        hosts = self.headers.get_all("Host", [])
+        if hosts not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
+            raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{HOST}:{port}/ only")
+        origins = set(self.headers.get_all("Origin", []))
+        sites = set(self.headers.get_all("Sec-Fetch-Site", []))
+        if not origins <= {f"http://{hosts[0]}"} or not sites <= {"same-origin", "none"}:
             raise ApiError(HTTPStatus.FORBIDDEN, "requests of other sites are refused")
 
     def _answer(self, path: str, query: str) -> bytes:

@@ -157,6 +157,13 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     assert answer["tree"]["node"]["items"][0]["ranges"] == [[0, 6, 1, 0]]
 
 
+@pytest.mark.parametrize("tests", ["5", "[3, {given: 1}, {given: {file: [2]}}]", "{given: {}}"])
+def test_tests_of_another_form_name_no_samples(start: Start, tests: str) -> None:
+    answer = run(start(), f"version: 1\ntool: list_hosts\nsteps: [{{limit: 1}}]\ntests: {tests}\n")
+    assert answer["samples"] == []
+    assert [one["severity"] for one in answer["problems"]][:1] == ["error"]
+
+
 def test_a_mistake_has_its_place_and_the_return_stays_visible(start: Start) -> None:
     answer = run(start(), RULE.replace("limit", "limt"))
     (problem,) = answer["problems"]
