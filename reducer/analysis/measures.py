@@ -115,8 +115,11 @@ class Measures(NamedTuple):
     @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
-        found = self.entities.values()
-        return Recall(sum(one.total for one in found), sum(one.kept for one in found))
+        total = kept = 0
+        for found in self.entities.values():
+            total += found.total
+            kept += found.kept
+        return Recall(total, kept)
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
@@ -127,12 +130,14 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
     again = list(_repeats(history, placed, returns))
+    originals = [entry and entry.found.content for entry in returns]
+    results = [entry and entry.outcome.content for entry in returns]
     measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
         lost_references=tuple(lost[:MAX_LISTED]),
-        recorded=cost(happened, [entry and entry.found.content for entry in returns]),
-        reduced=cost(happened, [entry and entry.outcome.content for entry in returns]),
+        recorded=cost(happened, originals),
+        reduced=cost(happened, results),
         repeats=len(again),
         again=tuple(again[:MAX_LISTED]),
     )

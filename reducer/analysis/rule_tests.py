@@ -277,11 +277,12 @@ def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     text, left, given = all_text(checked.result), entities(checked.result, scan), entities(checked.given, scan)
     lost = [entity for key, entity in given.items() if key not in left and not contains(text, entity.value)]
     if lost:
-        first, kept = lost[0].value, len(given) - len(lost)
+        first, count = lost[0].value, len(given)
+        names = listed(f"{one.value} ({one.type})" for one in lost)
         yield Failure(
-            f"{len(lost):,} of {len(given):,} entities are lost",
-            expected=f"all {len(given):,} of {', '.join(types)}",
-            found=f"{kept:,} of {len(given):,}; lost: {listed(f'{one.value} ({one.type})' for one in lost)}",
+            f"{len(lost):,} of {count:,} entities are lost",
+            expected=f"all {count:,} of {', '.join(types)}",
+            found=f"{count - len(lost):,} of {count:,}; lost: {names}",
             help=_removed_by(partial(_has, part=first), checked, first),
         )
 
