@@ -16,7 +16,7 @@ from reducer.analysis.tree import tree
 from reducer.engine import Edit, Outcome, StepRun, attempt
 from reducer.operations.limit import Limit
 from reducer.paths.written import Token, path_text
-from reducer.rules import Rule, Ruleset, Step
+from reducer.rules import Rule, Ruleset
 from reducer.values import Unreducible, plain
 
 Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
@@ -57,14 +57,17 @@ class Change:
 class StepReport:
     """What one step did to one return. Sizes are characters.
 
-    - `step` is None for `max_chars`.
+    - `number`, `line` and `path` are None for `max_chars`.
     - `ran` is False if the `when` of the step does not hold.
     - `restored` is the part of the removed characters that was restored.
     - `nothing` explains why the step ran at no place, or is None.
     - `always_kept` counts the items that only `always_keep` kept.
     """
 
-    step: Step | None
+    number: int | None
+    name: str
+    line: int | None
+    path: str | None
     ran: bool
     places: int
     before: int
@@ -73,11 +76,6 @@ class StepReport:
     restored: int
     nothing: Nothing | None
     always_kept: int
-
-    @property
-    def name(self) -> str:
-        """The action of the step and its place."""
-        return self.step.name if self.step else "max_chars"
 
     @property
     def is_undone(self) -> bool:
@@ -242,7 +240,10 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
         new_size = characters(outcome.left_after(run.number, seen=False), before) if run.changed else size
         reports.append(
             StepReport(
-                step=run.step,
+                number=run.number if run.step else None,
+                name=run.step.name if run.step else "max_chars",
+                line=run.step.location.line if run.step else None,
+                path=run.step.path.text if run.step else None,
                 ran=run.ran,
                 places=run.places,
                 before=size,

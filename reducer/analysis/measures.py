@@ -115,8 +115,11 @@ class Measures(NamedTuple):
     @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
-        found = self.entities.values()
-        return Recall(sum(one.total for one in found), sum(one.kept for one in found))
+        total = kept = 0
+        for found in self.entities.values():
+            total += found.total
+            kept += found.kept
+        return Recall(total, kept)
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
@@ -127,12 +130,14 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
     again = list(_repeats(history, placed, returns))
+    originals = [entry and entry.found.content for entry in returns]
+    results = [entry and entry.outcome.content for entry in returns]
     measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
         lost_references=tuple(lost[:MAX_LISTED]),
-        recorded=cost(happened, [entry and entry.found.content for entry in returns]),
-        reduced=cost(happened, [entry and entry.outcome.content for entry in returns]),
+        recorded=cost(happened, originals),
+        reduced=cost(happened, results),
         repeats=len(again),
         again=tuple(again[:MAX_LISTED]),
     )
@@ -146,11 +151,13 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
 def added(one: Any, other: Any) -> Any:
     """Add two records of different histories: numbers, lists of at most `MAX_LISTED` entries, maps and records."""
     if isinstance(one, dict):
-        both = one | other | {key: added(one[key], other[key]) for key in one.keys() & other.keys()}
+        both = one | other
+        for key in one.keys() & other.keys():
+            both[key] = added(one[key], other[key])
         return dict(sorted(both.items()))
-    if isinstance(one, tuple):
-        return type(one)(*map(added, one, other)) if hasattr(one, "_fields") else (one + other)[:MAX_LISTED]
-    return one + other
+    if hasattr(one, "_fields"):
+        return type(one)(*map(added, one, other))
+    return (one + other)[:MAX_LISTED] if isinstance(one, tuple) else one + other
 
 
 # --- what was lost
@@ -161,34 +168,43 @@ def _lost_references(
 ) -> list[LostReference]:
     """Return the references whose values the rules remove from all of their sources."""
     search = searcher({reference.value for reference in novel})
-    kept = {
-        source: search(searched(entry.outcome.content))
-        for source in {source for reference in novel for source in reference.sources}
-        if (entry := returns[source]) is not None and entry.is_reduced
-    }
+    removed: dict[int, set[str]] = {}  # values that a return no longer contains
+    for source, values in _values_by_source(novel).items():
+        entry = returns[source]
+        if entry is not None and entry.is_reduced:
+            removed[source] = values - search(searched(entry.outcome.content))
     by_source: dict[int, list[Reference]] = {}
     for reference in novel:
-        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
+        if all(reference.value in removed.get(source, ()) for source in reference.sources):
             by_source.setdefault(reference.sources[0], []).append(reference)
     lost = []
     for source, gone in by_source.items():
         entry = returns[source]
         assert entry is not None
         steps = _removed_by(entry.outcome, [reference.value for reference in gone])
-        lost += [
-            LostReference(
+        content = opened(entry.found.content)
+        for reference in gone:
+            found = LostReference(
                 history=history,
-                value=one.shown,
+                value=reference.shown,
                 tool=entry.found.tool,
                 found=entry.found.name,
-                path=path_text(_place(opened(entry.found.content), searcher([one.value]))),
-                used=placed[one.event].key.message,
-                kind=one.kind,
-                step=steps[one.value],
+                path=path_text(_place(content, searcher([reference.value]))),
+                used=placed[reference.event].key.message,
+                kind=reference.kind,
+                step=steps[reference.value],
             )
-            for one in gone
-        ]
+            lost.append(found)
     return lost
+
+
+def _values_by_source(references: Iterable[Reference]) -> dict[int, set[str]]:
+    """Map the number of each return to the values that are referenced in it."""
+    values: dict[int, set[str]] = {}
+    for reference in references:
+        for source in reference.sources:
+            values.setdefault(source, set()).add(reference.value)
+    return values
 
 
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
@@ -211,7 +227,12 @@ def step_label(rule: Rule | None, step: Step | None) -> str:
 
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
     """Return the path to the first key or text in which a search finds something."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    children: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    for key, inner in children:
         if isinstance(key, str) and search(key):
             return (key,)
         if search(searched(inner)):
@@ -224,12 +245,14 @@ def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, 
     if outcome.rule is None or outcome.content is content:
         return {}, []
     scan = outcome.rule.vocabulary.everything()
-    before, after = (entities(opened(value), scan) for value in (content, outcome.content))
+    before = entities(opened(content), scan)
+    after = entities(opened(outcome.content), scan)
     gone = [entity for key, entity in before.items() if key not in after]
-    total, lost = (Counter(entity.type for entity in found) for found in (before.values(), gone))
     steps = _removed_by(outcome, [entity.value for entity in gone])
-    recalls = {kind: Recall(total[kind], total[kind] - lost[kind]) for kind in sorted(total)}
-    return recalls, [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
+    lost = [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
+    total = Counter(entity.type for entity in before.values())
+    missing = Counter(entity.type for entity in gone)
+    return {kind: Recall(total[kind], total[kind] - missing[kind]) for kind in sorted(total)}, lost
 
 
 def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced | None]) -> Iterator[Repeat]:
@@ -241,10 +264,11 @@ def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced |
         if isinstance(event, Response):
             for call in event.calls:
                 key = f"{call.tool} {_arguments(call.arguments)}"
-                first, entry = answered.pop(key, (0, None))
-                recorded = entry is not None and markers.PREFIX in searched(entry.found.content)
-                if entry is not None and (recorded or entry.is_reduced):
-                    yield Repeat(history, call.tool, first=first, again=message, recorded=recorded)
+                if key in answered:
+                    first, repeated = answered.pop(key)
+                    recorded = markers.PREFIX in searched(repeated.found.content)
+                    if recorded or repeated.is_reduced:
+                        yield Repeat(history, call.tool, first=first, again=message, recorded=recorded)
                 pending[call.id] = (key, message)
         elif isinstance(event, Returned):
             entry = next(answers)

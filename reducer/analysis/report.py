@@ -92,17 +92,26 @@ class Attention:
     def message(self) -> str:
         """The message for users."""
         size = counted(self.characters, "character")
+        if self.kind == "no rule":
+            return f"{counted(self.calls, 'call')}, {size}"
+        if self.kind == "gated":
+            return f"`when: {{where: {self.about}}}` did not hold for {self._returns}, {size}"
+        if self.kind == "undone":
+            return (
+                f"preserve restored {size} that `{self.about}` removed; "
+                "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200"
+            )
+        if self.kind == "fault":
+            return f"`{self.tool}` {self._returns}, {size}: {self.about}"
+        if self.kind == "too long":
+            return f"{self._returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}"
+        return self.about
+
+    @property
+    def _returns(self) -> str:
+        """The first return, and how many more there are."""
         more = f" and {self.calls - 1:,} more" if self.calls > 1 else ""
-        returns = f"{self.first}{f' of {self.history}' if self.history else ''}{more}"
-        messages = {
-            "no rule": f"{counted(self.calls, 'call')}, {size}",
-            "gated": f"`when: {{where: {self.about}}}` did not hold for {returns}, {size}",
-            "undone": f"preserve restored {size} that `{self.about}` removed; "
-            "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
-            "fault": f"`{self.tool}` {returns}, {size}: {self.about}",
-            "too long": f"{returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}",
-        }
-        return messages.get(self.kind, self.about)
+        return f"{self.first} of {self.history}{more}" if self.history else f"{self.first}{more}"
 
 
 @dataclass(slots=True)
@@ -166,9 +175,9 @@ def tally_of(entry: Explanation) -> Tally:
         if entry.status != "gated":
             tally.found.add((rule.file, _GATE))
         for step in entry.steps:
-            if step.step is not None and step.places:
-                tally.found.add((_where(step, rule), step.step.path.text))
-                tally.always_kept[rule.file, step.step.number] += step.always_kept
+            if step.number is not None and step.path is not None and step.places:
+                tally.found.add((_where(step, rule), step.path))
+                tally.always_kept[rule.file, step.number] += step.always_kept
     return tally
 
 
@@ -187,9 +196,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
         where = _where(step, rule)
-        if step.step is not None and step.nothing is not None:
+        if step.path is not None and step.nothing is not None:
             about = f"`{step.name}`: {_short(step.nothing.message)}"
-            yield step.step.path.text, Attention("no place", where, about)
+            yield step.path, Attention("no place", where, about)
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 
@@ -214,7 +223,7 @@ def _fault(entry: Explanation, rule: Rule) -> Attention:
 
 
 def _where(step: StepReport, rule: Rule) -> str:
-    return f"{rule.file}:{step.step.location.line}" if step.step else rule.file
+    return rule.file if step.line is None else f"{rule.file}:{step.line}"
 
 
 def _short(text: str) -> str:
@@ -255,8 +264,10 @@ class Report:
     def tools(self) -> list[ToolReport]:
         """The totals of each tool, largest first."""
         rules = {rule.file: rule for rule in self.ruleset.rules}
-        files = self.tally.rules
-        tools = (ToolReport(tool, rules.get(files.get(tool, "")), **sums) for tool, sums in self.tally.tools.items())
+        tools = []
+        for tool, sums in self.tally.tools.items():
+            rule = rules.get(self.tally.rules.get(tool, ""))
+            tools.append(ToolReport(tool, rule, **sums))
         return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
@@ -268,17 +279,22 @@ class Report:
 def attention(report: Report) -> tuple[Attention, ...]:
     """List what needs attention: kinds in the order of `TITLES`, and the largest first within a kind."""
     tally, kinds = report.tally, list(TITLES)
-    # Nobody uses every tool of the built-in packs.
-    rules = [rule for rule in report.ruleset.rules if report.whole and not is_builtin(rule.file)]
-    used = set(tally.rules.values())
-    unused = [rule for rule in rules if rule.file not in used]
-    entries = [
-        *(Attention("unused rule", rule.file, ", ".join(rule.tools), calls=0) for rule in unused),
-        *(need for key, need in tally.needs.items() if key[1:] not in tally.found),
-        *(entry for total in report.lines for entry in _of_lines(total)),
-        *(Attention("warning", f"{one.location}", one.message, calls=0) for one in report.ruleset.warnings),
-    ]
+    entries = [need for key, need in tally.needs.items() if key[1:] not in tally.found]
+    if report.whole:
+        entries += _unused_rules(report)
+    for total in report.lines:
+        entries += _of_lines(total)
+    for warning in report.ruleset.warnings:
+        entries.append(Attention("warning", f"{warning.location}", warning.message, calls=0))
     return tuple(sorted(entries, key=lambda entry: (kinds.index(entry.kind), -entry.characters)))
+
+
+def _unused_rules(report: Report) -> Iterator[Attention]:
+    used = set(report.tally.rules.values())
+    for rule in report.ruleset.rules:
+        # Nobody uses every tool of the built-in packs.
+        if rule.file not in used and not is_builtin(rule.file):
+            yield Attention("unused rule", rule.file, ", ".join(rule.tools), calls=0)
 
 
 def _of_lines(total: LineSum) -> Iterator[Attention]:

@@ -78,9 +78,13 @@ class Coverage:
 
 def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
     """Return the samples with a text in their name or in the tools or file of their rule."""
-    samples = (each for rule in ruleset.rules for each in samples_of(rule, ruleset))
-    names = ((each, " ".join((Path(each.rule.file).name, *each.rule.tools, each.name))) for each in samples)
-    return [each for each, name in names if text.casefold() in name.casefold()]
+    chosen = []
+    for rule in ruleset.rules:
+        for sample in samples_of(rule, ruleset):
+            names = " ".join((Path(rule.file).name, *rule.tools, sample.name))
+            if text.casefold() in names.casefold():
+                chosen.append(sample)
+    return chosen
 
 
 def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
@@ -125,15 +129,21 @@ def coverage(rules: Sequence[Rule], cases: Sequence[Case]) -> Coverage:
     gaps: list[Case] = []
     steps = exercised = 0
     for rule in rules:
-        tests = (case for case in cases if case.rule is rule and case.what == "test")
-        did = [test.did.steps for test in tests if test.did is not None]
-        acted = {number for each in did for number, step in enumerate(each) if step.before - step.after > step.restored}
+        acted: set[int] = set()
+        for case in cases:
+            if case.rule is rule and case.what == "test" and case.did is not None:
+                acted |= _acted(case.did)
         count = len(rule.steps) + (rule.max_chars is not None)
         steps += count
         exercised += len(acted)
         gaps += (_gap(rule, number) for number in range(count) if rule.tests and number not in acted)
     tested = sum(bool(rule.tests) for rule in rules)
     return Coverage(len(rules), tested, steps=steps, exercised=exercised, gaps=(*gaps, *untested(rules)))
+
+
+def _acted(did: Explanation) -> set[int]:
+    """Return the indexes of the steps that removed more than was restored."""
+    return {index for index, step in enumerate(did.steps) if step.before - step.after > step.restored}
 
 
 def _gap(rule: Rule, number: int) -> Case:
@@ -282,24 +292,33 @@ def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
     result = checked.result if is_json else checked.outcome.content
     if not is_json and type(result) is not str:
         yield Failure("the result is not a text", "a text", excerpt(result), "name a file that ends in .json")
-    elif not real.is_relative_to(realpath(file_of(checked.rule, "."))):
+        return
+    if not real.is_relative_to(realpath(file_of(checked.rule, "."))):
         yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
-    elif update is not None and update.get(real, b"") is None:
+        return
+    if update is not None and update.get(real, b"") is None:
         yield Failure(f"{file} is the sample of a test", "a separate file", str(file))
-    else:
+        return
+    failure = _differs_from_file(file, result)
+    if update is not None and (failure or real in update):
+        failure = None
         written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
         text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-        help, failure = "`--update` writes the current result: look at it before you keep it", None
-        try:
-            if dump(known := read_sample(file)) != dump(result):
-                failure = _differs(f"the result differs from {file}", known, result, help)
-        except SampleError as error:
-            failure = Failure(str(error), f"a snapshot in {file}", excerpt(result), help)
-        if update is not None and (failure or real in update):
-            other = Failure(f"another test has a different result for {file}", "a separate file", str(file))
-            failure = other if update.setdefault(real, text) != text else None
-        if failure is not None:
-            yield failure
+        if update.setdefault(real, text) != text:
+            failure = Failure(f"another test has a different result for {file}", "a separate file", str(file))
+    if failure is not None:
+        yield failure
+
+
+def _differs_from_file(file: Path, result: Any) -> Failure | None:
+    help = "`--update` writes the current result: look at it before you keep it"
+    try:
+        known = read_sample(file)
+    except SampleError as error:
+        return Failure(str(error), f"a snapshot in {file}", excerpt(result), help)
+    if dump(known) != dump(result):
+        return _differs(f"the result differs from {file}", known, result, help)
+    return None
 
 
 def _has(value: Any, part: str) -> bool:

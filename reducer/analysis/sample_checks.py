@@ -144,7 +144,7 @@ def _add_findings_of_steps(report: Report, tree: Tree, rule: Rule, runs: Sequenc
 
 def _has_run_steps(run: _Run) -> bool:
     """Return whether steps were applied, and not `max_chars` alone."""
-    return any(report.step is not None for report in run.did.steps)
+    return any(report.number is not None and report.ran for report in run.did.steps)
 
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:

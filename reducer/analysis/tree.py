@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import structs
 
-from reducer.engine import Outcome
+from reducer.engine import Outcome, StepRun
 from reducer.engine.cuts import Cut, Range
 from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
 from reducer.entities import TYPES, scanner
@@ -41,14 +41,14 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     - `{raw}`: any other number in JSON, an atom of a Python literal, or `…` for a value that rules do not read
     - a text, or `{text: [run, …]}`. A run is a text, `{text, type?, step?, kept?}`, or `{marker}`, which only the
       result contains; `type` is the type of an entity.
-    - `{items: [node, …], ranges?, marker?}`: a list; `marker` is the last item of the result.
-    - `{keys: [text, …], items: [node, …], ranges?}`: an object; keys are nodes of texts.
+    - `{items: [node, …], ranges?, left?, marker?}`: a list; `marker` is the last item of the result.
+    - `{keys: [text, …], items: [node, …], ranges?, left?}`: an object; keys are nodes of texts.
 
     `ranges` contains `[start, stop, step, kept]` for consecutive items. `step` is the step that removed them, or 0, and
     `kept` tells whether the result contains them: what a step removed and the result contains was restored. Both are
-    given, also for a run, only if they differ from those of the enclosing value. An item with step 0 that is not kept
-    is the marker of an earlier pass. A list or an object that is the structure of a text is `opened`, and `unwrapped`
-    is the step that replaced the text with it.
+    given, also for a run, only if they differ from those of the enclosing value. `left` is the number of items in the
+    result, if some differ. An item with step 0 that is not kept is the marker of an earlier pass. A list or an object
+    that is the structure of a text is `opened`, and `unwrapped` is the step that replaced the text with it.
     """
     is_changed = outcome.content is not content
     top = outcome.top if is_changed else None
@@ -60,12 +60,14 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     node = _node(value, _State(plan, plan))
     if value is not content:
         node["opened"] = True
-    named = ((run.number, run.step) for run in outcome.steps)
-    steps = [
-        {"number": number, "name": step.name if step else "max_chars", "line": step.location.line if step else None}
-        for number, step in named
-    ]
-    return {"file": outcome.rule.file if outcome.rule else None, "steps": steps, "node": node}
+    file = outcome.rule.file if outcome.rule else None
+    return {"file": file, "steps": list(map(_step, outcome.steps)), "node": node}
+
+
+def _step(run: StepRun) -> dict[str, Any]:
+    if run.step is None:
+        return {"number": run.number, "name": "max_chars", "line": None}
+    return {"number": run.number, "name": run.step.name, "line": run.step.location.line}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class _State:
 def _node(value: Any, at: _State) -> Any:
     if at.depth > MAX_DEPTH:
         return _UNREADABLE
-    opened = next((plan for plan in (at.plan, at.left) if type(plan) is Opened), None)
+    opened = _opened(at)
     if type(value) is str:
         is_open = opened is not None and type(at.left) is not Emptied
         return _opened_text(value, opened, at) if is_open else _text(value, at)
@@ -95,16 +97,30 @@ def _node(value: Any, at: _State) -> Any:
             opened = open_live(value)
         except Unreducible:
             return _UNREADABLE
-    if opened is not None:
-        value, at = opened.value, _inside(at)
+    return _value(value, at) if opened is None else _value(opened.value, _inside(at))
+
+
+def _opened(at: _State) -> Opened | None:
+    for plan in (at.plan, at.left):
+        if type(plan) is Opened:
+            return plan
+    return None
+
+
+def _value(value: Any, at: _State) -> Any:
+    """Return the node of a value that has no structure inside it, or of the structure itself."""
     if type(value) is str:
         return _text(value, at)
-    if type(value) is dict or type(value) is list:
+    if type(value) in (dict, list):
         return _children(value, at)
-    if value is None or type(value) is bool or (type(value) is int and abs(value) < _MAX_SAFE):
+    if value is None or type(value) is bool:
         return value
+    if type(value) is int and abs(value) < _MAX_SAFE:
+        return value
+    if type(value) is Atom:
+        return {"raw": value.source}
     try:
-        return {"raw": value.source if type(value) is Atom else json.dumps(value)}
+        return {"raw": json.dumps(value)}
     except (TypeError, ValueError):
         return _UNREADABLE
 
@@ -135,21 +151,26 @@ def _plan_inside(plan: Any) -> Any:
 
 
 def _children(value: dict[str, Any] | list[Any], at: _State) -> dict[str, Any]:
-    keys: Iterable[Any] = value if type(value) is dict else range(len(value))
     removed, plans = _removals(value, at.plan)
     kept, left_plans = _remains(value, at.left)
     effects, items = list[_Effect](), list[Any]()
-    for key in keys:
+    for key, item in value.items() if type(value) is dict else enumerate(value):
         step = _first(removed.get(key, 0), at.step)
         left = left_plans.get(key) if key in kept else _GONE
         effects.append((step, left is not _GONE))
-        items.append(_node(value[key], _State(plans.get(key), left, step, at.depth + 1)))
-    node: dict[str, Any] = {"keys": [_text(key, _State(None, None)) for key in keys]} if type(value) is dict else {}
+        items.append(_node(item, _State(plans.get(key), left, step, at.depth + 1)))
+    node: dict[str, Any] = {}
+    if type(value) is dict:
+        node["keys"] = [_text(key, _State(None, None)) for key in value]
     node["items"] = items
-    if ranges := list(_ranges(effects, at.effect)):
+    marker = at.left.marker if type(at.left) is Omission else ""
+    ranges = list(_ranges(effects, at.effect))
+    if ranges or marker:
+        node["left"] = sum(is_kept for _, is_kept in effects) + bool(marker)
+    if ranges:
         node["ranges"] = ranges
-    if type(at.left) is Omission and at.left.marker:
-        node["marker"] = at.left.marker
+    if marker:
+        node["marker"] = marker
     return node
 
 

@@ -7,13 +7,12 @@ import os
 import re
 import sqlite3
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Annotated, Any, TypeAlias
 
 from opentelemetry.metrics import get_meter
@@ -48,11 +47,11 @@ class Archive:
     Raises `ArchiveError` if the file cannot be used and `ValueError` for an invalid option. Later errors never reach
     an agent: each is logged once (logger `reducer`) and counted in `failures` and by the OpenTelemetry counter
     `reducer.archive.failures`. Originals are not copied before they are written, so tools must not change what they
-    returned. A process that skips Python's normal exit (`os._exit`, a `multiprocessing` worker) must call `close`.
+    returned. A process must call `close` before it forks, and before it skips Python's normal exit (`os._exit`).
     """
 
     failures: int
-    """Number of originals that could not be written or whose file was deleted while it was open."""
+    """Number of originals that could not be written."""
 
     def __init__(
         self,
@@ -63,31 +62,39 @@ class Archive:
         timeout: float = 5.0,
     ) -> None:
         self.path = Path(path)
+        self.failures = 0
         self._limits = Limits(parse_size(max_bytes), parse_age(max_age))
         self._timeout = timeout
         database.open_to_write(self.path, timeout).close()
-        self._inherited: list[object] = []
-        self._start()
+        self._waiting: list[Pending] = []
+        self._adding = Lock()
+        self._writing = Lock()
+        self._writer: Thread | None = None
+        self._log_once = cache(logging.getLogger("reducer").error)
+        counter = get_meter("reducer").create_counter
+        self._failed = counter("reducer.archive.failures", "{original}", "Originals that are not in the archive")
 
     def add(self, entries: Sequence[Pending]) -> None:
         """Write entries in the background. This never waits for the file and never raises."""
-        self._restart_after_fork()
-        if len(self._waiting) + len(entries) > _MAX_WAITING:
-            self._fail(len(entries), f"more than {_MAX_WAITING:,} originals wait to be written")
-            return
-        self._waiting.extend(entries)
-        try:
-            self._thread.submit(self._write)
-        except RuntimeError as error:  # no thread starts while the interpreter exits
-            self._fail(len(entries), str(error))
+        with self._adding:
+            if len(self._waiting) + len(entries) > _MAX_WAITING:
+                self._fail(len(entries), f"more than {_MAX_WAITING:,} originals wait to be written")
+                return
+            has_writer = bool(self._waiting)
+            self._waiting += entries
+            if not has_writer:
+                self._start_writer()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all entries are written or counted as failures; return False after `timeout` seconds."""
-        return self._finish(self._write, timeout)
+        writer = self._writer
+        if writer is None:
+            return True
+        writer.join(timeout)
+        return not writer.is_alive()
 
-    def close(self, timeout: float | None = None) -> bool:
-        """Write all waiting entries and close the file; return False after `timeout` seconds. `add` reopens it."""
-        return self.flush(timeout) and self._finish(self._close, timeout)
+    close = flush
+    """Write all waiting entries. The archive can still be used: its file is open only while something is written."""
 
     def find(self, id: ReturnId, content: Any, owner: str) -> Original:
         """Find the original that `owner` stored within `max_age` for a return with this reduced content (plain JSON).
@@ -107,76 +114,42 @@ class Archive:
     def __repr__(self) -> str:
         return f"Archive({str(self.path)!r})"
 
-    def _start(self) -> None:
-        self.failures = 0
-        self._process = os.getpid()
-        self._waiting: deque[Pending] = deque()
-        # The thread ends after this object is deleted or the interpreter exits, once it has written everything.
-        self._thread = ThreadPoolExecutor(1, "reducer archive")
-        self._connection: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
-        self._written = 0
-        self._log_once = cache(logging.getLogger("reducer").error)
-        counter = get_meter("reducer").create_counter
-        self._failed = counter("reducer.archive.failures", "{original}", "Originals that are not in the archive")
-
-    def _restart_after_fork(self) -> None:
-        if self._process != os.getpid():
-            # The parent writes the waiting entries. SQLite forbids a child to close the parent's connection.
-            self._inherited += [self._thread, self._connection]
-            self._start()
-
-    def _finish(self, task: Callable[[], None], timeout: float | None) -> bool:
-        self._restart_after_fork()
+    def _start_writer(self) -> None:
+        # The interpreter waits for the thread before it exits.
+        writer = Thread(target=self._write, name="reducer archive")
         try:
-            self._thread.submit(task).result(timeout)
-        except TimeoutError:
-            return False
-        except RuntimeError:  # the interpreter is exiting and waits for the thread
-            pass
-        return True
+            writer.start()
+        except RuntimeError as error:  # no thread starts while the interpreter exits
+            self._fail(len(self._waiting), str(error))
+            self._waiting = []
+        else:
+            self._writer = writer
 
     def _write(self) -> None:
-        # All waiting entries share one transaction, so a locked file costs one timeout and not one per entry.
-        if self._waiting:
-            time.sleep(_DELAY)
-        pending = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        entries = [entry for entry in map(self._created, pending) if entry is not None]
-        try:
-            # SQLite writes into a deleted file without an error.
-            if self._connection is not None and self._identity != _identity(self.path):
-                self._fail(self._written, f"{self.path}: was deleted or replaced while it was open")
-                self._close()
-            if entries:
-                if self._connection is None:
-                    self._connection = database.open_to_write(self.path, self._timeout)
-                    self._identity, self._written = _identity(self.path), 0
-                try:
-                    database.store(self._connection, entries, _now())
-                    self._written += len(entries)
-                    entries = []
-                finally:  # on a full disk, this frees space for the next entries
-                    if self._limits != Limits():
-                        database.delete_oldest(self._connection, self._limits, _now())
-        except ArchiveError as error:
-            self._fail(len(entries), str(error))
-        except Exception as error:  # the next entries must still be written
-            # The message of any other error may contain what a tool returned.
-            why = str(error) if isinstance(error, sqlite3.Error) else type(error).__name__
-            self._fail(len(entries), f"{self.path}: {why}")
-            self._close()  # the file may have been replaced
+        """Write all waiting entries in one transaction: a locked file costs one timeout and not one per entry."""
+        time.sleep(_DELAY)
+        with self._writing:
+            with self._adding:
+                pending, self._waiting = self._waiting, []
+            entries = self._created(pending)
+            try:
+                with closing(database.open_to_write(self.path, self._timeout)) as connection:
+                    database.store(connection, entries, _now(), self._limits)
+            except ArchiveError as error:
+                self._fail(len(entries), str(error))
+            except sqlite3.Error as error:
+                self._fail(len(entries), f"{self.path}: {error}")
+            except Exception as error:  # its message may contain what a tool returned
+                self._fail(len(entries), f"{self.path}: {type(error).__name__}")
 
-    def _created(self, pending: Pending) -> Entry | None:
-        try:
-            return pending() if callable(pending) else pending
-        except Exception as error:  # the objects in a content can raise any error while they are serialized
-            self._fail(1, f"a content cannot be stored: {type(error).__name__}")
-            return None
-
-    def _close(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+    def _created(self, pending: Sequence[Pending]) -> list[Entry]:
+        entries = []
+        for one in pending:
+            try:
+                entries.append(one() if callable(one) else one)
+            except Exception as error:  # the objects in a content can raise any error while they are serialized
+                self._fail(1, f"a content cannot be stored: {type(error).__name__}")
+        return entries
 
     def _fail(self, count: int, why: str) -> None:
         self.failures += count
@@ -204,13 +177,6 @@ def parse_age(age: timedelta | float | str | None) -> int | None:
         if isinstance(age, timedelta) and age >= timedelta(0):
             return min(age // timedelta(microseconds=1), _MAX_AGE)
     raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    with suppress(OSError):
-        status = path.stat()
-        return status.st_dev, status.st_ino
-    return None
 
 
 def _now() -> int:

@@ -6,13 +6,12 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from reducer.errors import ArchiveError
 from reducer.markers import is_marked
@@ -25,17 +24,12 @@ FORMAT = 2
 NO_TIME = -(2**63)
 """The time of a return that has no time. No date has this value, so a client cannot send it."""
 
-_T = TypeVar("_T")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
 """Times that differ by fewer microseconds are equal, because some programs store milliseconds."""
 _COMPRESSION_LEVEL = 4
 """For zlib. Level 4 compresses real tool returns to 1/7.2 at 82 MB/s, level 6 to 1/7.6 at 59 MB/s."""
-_NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
-"""The errors of a journal for which the disk, a quota or the folder has no space."""
 _MAX_PATH = 200
-_PAGES = 1_000
-"""Free pages to remove from the file in one transaction: 4 MB."""
 _MAX_PASSES = 50
 """How often a return can have been reduced with different rules."""
 
@@ -59,15 +53,13 @@ _TABLES = (
 class ReturnId(NamedTuple):
     """Identifies a tool return in a history.
 
-    `nth` numbers the returns with the same call id from 1. `time` is in microseconds since 1970. `copy` numbers the
-    copies from 1 if the history contains the return several times; 0 stands for every copy without an entry of its own.
+    `nth` numbers the returns with the same call id from 1. `time` is in microseconds since 1970.
     """
 
     tool: str
     call_id: str
     nth: int
     time: int = NO_TIME
-    copy: int = 0
 
 
 class Entry(NamedTuple):
@@ -95,6 +87,9 @@ class Limits(NamedTuple):
 
     size: int | None = None
     age: int | None = None
+
+
+NO_LIMITS = Limits()
 
 
 def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
@@ -146,12 +141,31 @@ def naming(path: Path) -> Iterator[None]:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int) -> None:
-    """Store entries in one transaction; existing ones get the time `now`. Raises `sqlite3.Error`."""
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
+def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int, limits: Limits = NO_LIMITS) -> None:
+    """Store entries with the time `now`, then delete the oldest ones beyond the limits, in one transaction.
+
+    Existing entries get the new time. Raises `sqlite3.Error`.
+    """
+    with _transaction(connection):
         for entry in entries:
             _insert(connection, entry, now)
+        _delete_oldest(connection, limits, now)
+
+
+def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
+    """Delete returns that are too old at the time `now`, then the oldest ones until the file is small enough.
+
+    Returns the number of deleted returns and of deleted originals, which no other return needs. Raises `sqlite3.Error`.
+    """
+    with _transaction(connection):
+        return _delete_oldest(connection, limits, now)
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
 
 
 def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
@@ -186,7 +200,10 @@ def find_original(
     def search(content: Any) -> Original:
         reduced = canonical(content) or b""
         marked = is_marked(reduced.decode())
-        rows = _rows(connection, id, reduced, owner=owner, since=since)
+        rows = connection.execute(
+            "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3",
+            (_key(id, reduced), None if owner is None else escaped(owner), since),
+        ).fetchall()
         originals = {original for _, _, original in _fitting(rows, id, marked)}
         if len(originals) == 1:
             return _load(connection, originals.pop())
@@ -205,44 +222,17 @@ def find_original(
     return result
 
 
-def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
-    """Delete returns that are too old at the time `now`, then the oldest ones until the file is small enough.
-
-    Returns the number of deleted returns and of deleted originals, which no other return needs. This also works if the
-    disk is full. Raises `sqlite3.Error`.
-    """
-    deleted = _on_full_disk(connection, partial(_delete_oldest, connection, limits, now))
-    for _ in range(0, _pragma(connection, "freelist_count"), _PAGES):
-        # More pages at once would need as much space as they free. `execute` frees only one page.
-        _on_full_disk(connection, partial(connection.executescript, f"PRAGMA incremental_vacuum({_PAGES})"))
-    return deleted
-
-
 def _delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        before, returns = connection.total_changes, 0
-        if limits.age is not None:
-            returns = connection.execute("DELETE FROM returns WHERE stored_at < ?", (now - limits.age,)).rowcount
-        if limits.size is not None:
-            oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
-            while used(connection) > limits.size and connection.execute(oldest).rowcount:
-                returns += 1
-        return returns, connection.total_changes - before - returns  # the trigger deletes the originals
-
-
-def _on_full_disk(connection: sqlite3.Connection, transaction: Callable[[], _T]) -> _T:
-    """Run a transaction. On a full disk, its journal is in memory, so ending the process then damages the file."""
-    try:
-        return transaction()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode not in _NO_SPACE:
-            raise
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        try:
-            return transaction()
-        finally:
-            connection.execute("PRAGMA journal_mode = DELETE")
+    before, returns = connection.total_changes, 0
+    if limits.age is not None:
+        returns = connection.execute("DELETE FROM returns WHERE stored_at < ?", (now - limits.age,)).rowcount
+    if limits.size is not None:
+        oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
+        while used(connection) > limits.size and connection.execute(oldest).rowcount:
+            returns += 1
+    for _ in range(_pragma(connection, "freelist_count")):
+        connection.execute("PRAGMA incremental_vacuum(1)")  # Python runs only the first step of a pragma: one page
+    return returns, connection.total_changes - before - returns  # the trigger deletes the originals
 
 
 def used(connection: sqlite3.Connection) -> int:
@@ -337,20 +327,6 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
-def _rows(
-    connection: sqlite3.Connection, id: ReturnId, reduced: bytes, owner: str | None, since: int
-) -> list[tuple[int, int, int]]:
-    """Return the rows of a return: `nth`, `time` and the id of the original."""
-    for copy in dict.fromkeys((id.copy, 0)):
-        rows = connection.execute(
-            "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3",
-            (_key(id._replace(copy=copy), reduced), None if owner is None else escaped(owner), since),
-        ).fetchall()
-        if rows:
-            return rows
-    return []
-
-
 def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
     """Return the rows with the same time as a return or, where one has no time, the same number."""
     untimed = [row for row in rows if NO_TIME in (row[1], id.time)]
@@ -374,5 +350,5 @@ def _digest(data: bytes) -> bytes:
 
 
 def _key(id: ReturnId, reduced: bytes) -> bytes:
-    head = dump([id.tool, id.call_id, id.copy]).encode()
+    head = dump([id.tool, id.call_id, 0]).encode()
     return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()

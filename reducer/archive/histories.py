@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from reducer.archive.database import Entry, ReturnId, canonical, find_original, microseconds
@@ -29,16 +29,18 @@ def restore(history: bytes, connection: sqlite3.Connection, input_format: InputF
     for found in returns(history, input_format):
         if found.untouched:
             continue
-        problems, before = [], len(changes)
-        for number, copy in enumerate(found.copies, 1 if len(found.copies) > 1 else 0):
-            original = find_original(connection, _id(found, number), copy.content)
+        problems = []
+        is_changed = False
+        for copy in found.copies:
+            original = find_original(connection, _id(found), copy.content)
             if original.data is not None:
                 changes.append((copy, original.data))
+                is_changed = True
             elif original.problem:
                 problems.append(original.problem)
         if problems:
             unrestored.append((found, problems[0]))
-        elif len(changes) > before:
+        elif is_changed:
             restored += 1
     return Restored(splice(history, changes) if changes else history, restored, tuple(unrestored))
 
@@ -48,32 +50,30 @@ def entries_between(
 ) -> Iterator[Entry]:
     """Yield an entry for each content that differs between a stored history and its reduced form.
 
-    `rule(tool)` returns the name of the rule for a tool. Raises `HistoryError`, and `ValueError` if the two histories
-    do not contain the same returns.
+    Equal copies of a return share an entry. `rule(tool)` returns the name of the rule for a tool. Raises
+    `HistoryError`, and `ValueError` if the two histories do not contain the same returns.
     """
     # Match contents by position: which copies belong to one return can depend on what they contain.
-    originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.copies)
+    originals = sorted(_spans(returns(before, input_format)))
     changed = list(returns(after, input_format))
-    starts = sorted(copy.start for found in changed for copy in found.copies)
-    spans = dict(zip(starts, originals, strict=True))
+    original_of = dict(zip(sorted(_spans(changed)), originals, strict=True))
     for found in changed:
-        copies = [
-            (number, before[slice(*spans[copy.start])], after[copy.start : copy.end], canonical(copy.content))
-            for number, copy in enumerate(found.copies, 1)
-        ]
-        # Changed copies come first: all copies with the same reduced content share their original.
-        copies.sort(key=lambda copy: copy[1] == copy[2])
-        shared: dict[bytes, bytes] = {}
-        for number, original, reduced, content in copies:
-            if content is None:
-                continue
-            if content not in shared:
-                if original != reduced:
-                    shared[content] = original
-                    yield Entry(_id(found), rule(found.tool), content, original)
-            elif shared[content] != original:
-                yield Entry(_id(found, number), rule(found.tool), content, original)
+        entries = set()
+        for copy in found.copies:
+            original = before[slice(*original_of[copy.start, copy.end])]
+            content = canonical(copy.content)
+            if original != after[copy.start : copy.end] and content is not None:
+                entries.add(Entry(_id(found), rule(found.tool), content, original))
+        yield from sorted(entries)
 
 
-def _id(found: Return, copy: int = 0) -> ReturnId:
-    return ReturnId(found.tool, found.call_id, found.nth, time=microseconds(found.timestamp), copy=copy)
+def _spans(found: Iterable[Return]) -> list[tuple[int, int]]:
+    """Return the start and end of every copy of tool returns."""
+    spans = []
+    for one in found:
+        spans += [(copy.start, copy.end) for copy in one.copies]
+    return spans
+
+
+def _id(found: Return) -> ReturnId:
+    return ReturnId(found.tool, found.call_id, found.nth, time=microseconds(found.timestamp))

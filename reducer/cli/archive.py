@@ -59,8 +59,10 @@ def _prune(path: Path, limits: Limits) -> None:
 
 
 def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
-    tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
-    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
+    rows = []
+    for tool in contents["tools"]:
+        numbers = (tool["returns"], tool["bytes"]["original"], tool["bytes"]["reduced"])
+        rows.append([tool["tool"], *(f"{number:,}" for number in numbers)])
     screen = console()
     screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"

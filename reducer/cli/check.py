@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from reducer.analysis.records import fields_of
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import write
-from reducer.cli.screen import CommandError, counted, plain, print_json, print_problem, problem_counts, say, visible
+from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say, visible
 from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
@@ -52,7 +53,7 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     ruleset, problems = check_with_samples(*chosen.sources)
     replaced = ruleset.replaced if ruleset else ()
     if options.format == "json":
-        print_json({"problems": list(map(problem_fields, problems)), "replaced": list(map(plain, replaced))})
+        print_json({"problems": list(map(problem_fields, problems)), "replaced": replaced})
     elif options.format == "github":
         for problem in problems:
             print(_command(problem))
@@ -108,6 +109,6 @@ def _command(problem: Diagnostic) -> str:
 
 def problem_fields(problem: Diagnostic) -> dict[str, Any]:
     """Return a problem as JSON values."""
-    fields = plain(problem)
+    fields = fields_of(problem)
     name = catalogue()[problem.code].name
     return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}

@@ -64,25 +64,34 @@ def main(arguments: Sequence[str]) -> int:
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices}
         print_json({**head, "contenders": table})
     else:
-        screen = console()
-        screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
-        rows = [[cell(row) for cell in _COLUMNS.values()] for row in table]
-        screen.print(make_table(tuple(_COLUMNS), rows))
-        for row in table:
-            if row["most_lost"]:
-                screen.print(f"Most references lost: {row['name']}")
-                lines = (f"{one['history']}: {one['lost']:,} of {one['novel']:,}" for one in row["most_lost"])
-                print_lines(lines, screen, 2)
+        _print(table, counted(len(scored), "history", "histories"))
     return 0
+
+
+def _print(table: Sequence[Mapping[str, Any]], histories: str) -> None:
+    screen = console()
+    screen.print(f"Read     {histories}\n")
+    screen.print(make_table(tuple(_COLUMNS), list(map(_cells, table))))
+    for row in table:
+        if row["most_lost"]:
+            screen.print(f"Most references lost: {row['name']}")
+            lines = (f"{one['history']}: {one['lost']:,} of {one['novel']:,}" for one in row["most_lost"])
+            print_lines(lines, screen, 2)
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    return [cell(row) for cell in _COLUMNS.values()]
 
 
 def _most_lost(named: Sequence[tuple[str, list[Score]]], number: int, top: int) -> list[dict[str, Any]]:
     """Return the `top` histories in which the contender `number` loses most of the values that the agent used later."""
-    lost: list[dict[str, Any]] = [
-        {"history": name, "lost": scores[0].references - scores[number].references, "novel": scores[0].references}
-        for name, scores in named
-    ]
-    return sorted((one for one in lost if one["lost"]), key=lambda one: -one["lost"])[:top]
+    found: list[dict[str, Any]] = []
+    for name, scores in named:
+        novel = scores[0].references
+        lost = novel - scores[number].references
+        if lost:
+            found.append({"history": name, "lost": lost, "novel": novel})
+    return sorted(found, key=lambda one: -one["lost"])[:top]
 
 
 def _rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reducer.analysis.explanation import Explanation
+from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
 from reducer.api import Reducer
@@ -31,7 +32,6 @@ from reducer.cli.files import Selection, Source
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
-from reducer.cli.views.json_report import as_json
 from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.errors import HistoryError
@@ -83,7 +83,7 @@ def dry_run(options: Namespace) -> int:
     if options.format == "html":
         write_page(report, needs, options.cache_prices, options.page)
     elif options.format == "json":
-        print_json(as_json(report, needs, options.cache_prices), stream)
+        print_json(report_as_json(report, needs, options.cache_prices), stream)
     elif options.format == "diff":
         print_end(report, needs, stream)
     else:

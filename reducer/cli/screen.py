@@ -6,8 +6,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -138,20 +137,6 @@ def print_json(value: Any, stream: TextIO | None = None) -> None:
     """Print a value as ASCII JSON; dataclasses and named tuples become objects."""
     import json
 
-    print(json.dumps(plain(value), indent=1), file=stream)
+    from reducer.analysis.records import as_json
 
-
-def plain(value: Any) -> Any:
-    """Convert a value to plain JSON values."""
-    if is_dataclass(value):
-        return fields_of(value)
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return list(map(plain, value)) if isinstance(value, (list, tuple)) else value
-
-
-def fields_of(value: Any, *without: str) -> dict[str, Any]:
-    """Convert a dataclass to a dict of plain JSON values, without the fields named in `without`."""
-    return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.name not in without}
+    print(json.dumps(as_json(value), indent=1), file=stream)

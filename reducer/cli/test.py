@@ -22,18 +22,20 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reducer.analysis import rule_tests
+from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.rule_tests import Case, Coverage, Failure
 from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import snapshots_for
+from reducer.analysis.samples import Sample, Snapshots, snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
 from reducer.cli.files import write
-from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
+from reducer.cli.screen import CommandError, counted, print_json, print_problem, say, visible
 from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.files import has_samples
+from reducer.rules import Ruleset
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import Place, locate
 from reducer.rules.parser import parse as parse_rule
@@ -63,33 +65,64 @@ def _run(options: Namespace) -> list[Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests, but -k selects some; use only one of them")
-    loaded = load(choose_rules(options.rules))
-    ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
-    if loaded.rules and not ruleset.rules:
-        raise CommandError("the built-in rules are installed without their samples; specify your own rules")
+    ruleset = _with_samples(load(choose_rules(options.rules)))
     samples = rule_tests.chosen_samples(ruleset, options.text)
     if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    cases = [case for sample in samples if (case := rule_tests.run_sample(ruleset, sample, snapshots))]
+    cases = []
+    for sample in samples:
+        case = rule_tests.run_sample(ruleset, sample, snapshots)
+        if case is not None:
+            cases.append(case)
     covered = rule_tests.coverage(ruleset.rules, cases) if options.coverage else None
-    gaps = covered.gaps if covered else rule_tests.untested(ruleset.rules) if options.require_tests else ()
-    cases += (_required(gap) if gap.what == "rule" and options.require_tests else gap for gap in gaps)
-    chosen = {sample.rule.file: sample.rule for sample in samples}
-    warnings = [one for rule in chosen.values() for one in problems_when_run(rule, ruleset, searches=False)]
-    if options.format == "json":
+    if covered is not None:
+        cases += covered.gaps
+    elif options.require_tests:
+        cases += rule_tests.untested(ruleset.rules)
+    if options.require_tests:
+        cases = [_required(case) if case.what == "rule" else case for case in cases]
+    _print(options.format, cases, covered, _warnings(samples, ruleset), counted(len(ruleset.rules), "rule"))
+    _write_snapshots(snapshots or {})
+    return cases
+
+
+def _with_samples(ruleset: Ruleset) -> Ruleset:
+    """Return the rules whose samples are installed. Raises `CommandError` if there are none."""
+    rules = tuple(rule for rule in ruleset.rules if has_samples(rule.file))
+    if ruleset.rules and not rules:
+        raise CommandError("the built-in rules are installed without their samples; specify your own rules")
+    return replace(ruleset, rules=rules)
+
+
+def _warnings(samples: Sequence[Sample], ruleset: Ruleset) -> list[Diagnostic]:
+    """Return the warnings about the tests and samples of the rules that samples belong to."""
+    rules = {sample.rule.file: sample.rule for sample in samples}
+    warnings: list[Diagnostic] = []
+    for rule in rules.values():
+        warnings += problems_when_run(rule, ruleset, searches=False)
+    return warnings
+
+
+def _print(
+    format: str, cases: Sequence[Case], covered: Coverage | None, warnings: Sequence[Diagnostic], rules: str
+) -> None:
+    """Print the results of the tests of `rules`, a number with its noun."""
+    if format == "json":
         print_json({**_as_json(cases, covered), "warnings": list(map(problem_fields, warnings))})
-    elif options.format == "junit":
+    elif format == "junit":
         print(_as_junit(cases))
     else:
         for problem in filter(None, (*map(_text, cases), *map(str, warnings))):
             print_problem(f"{problem}\n")
-        _print_summary(cases, counted(len(ruleset.rules), "rule"), covered, len(warnings))
-    for snapshot, content in (snapshots or {}).items():
+        _print_summary(cases, rules, covered, len(warnings))
+
+
+def _write_snapshots(snapshots: Snapshots) -> None:
+    for file, content in snapshots.items():
         if content is not None:
-            write(snapshot, content)
-            say(f"wrote {short(snapshot)}, {len(content):,} bytes")
-    return cases
+            write(file, content)
+            say(f"wrote {short(file)}, {len(content):,} bytes")
 
 
 def _required(gap: Case) -> Case:
@@ -99,7 +132,9 @@ def _required(gap: Case) -> Case:
 
 def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
     """Return the failures of a case, or what it does not cover, in the order of their lines."""
-    found = case.failures or ((Failure(case.gap, place=case.place),) if case.gap else ())
+    found = case.failures
+    if case.gap and not found:
+        found = (Failure(case.gap, place=case.place),)
     pairs = [(_locate(case, one.place, one.message), one) for one in found]
     return sorted(pairs, key=lambda pair: pair[0].location)
 
@@ -128,12 +163,21 @@ def _print_summary(cases: Sequence[Case], rules: str, covered: Coverage | None, 
         print(f"coverage: {covered.tested:,} of {counted(covered.rules, 'rule')} have tests, which exercise {steps}")
     counts = Counter(case.what for case in cases)
     failed = Counter(case.what for case in cases if case.status == "failed")
-    runs, failures = counts["test"] + counts["sample"], failed["test"] + failed["sample"]
     ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
-    result = f"{failures:,} failed" if failures else "all passed" if runs > 1 else "passed"
-    without = f"; {counted(failed['rule'], 'rule')} without tests" if failed["rule"] else ""
-    warned = f"; {counted(warnings, 'warning')}" if warnings else ""
-    print((f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests") + without + warned)
+    summary = f"{rules}, no tests"
+    if ran:
+        summary = f"{ran} of {rules}: {_result(counts['test'] + counts['sample'], failed['test'] + failed['sample'])}"
+    if failed["rule"]:
+        summary += f"; {counted(failed['rule'], 'rule')} without tests"
+    if warnings:
+        summary += f"; {counted(warnings, 'warning')}"
+    print(summary)
+
+
+def _result(runs: int, failures: int) -> str:
+    if failures:
+        return f"{failures:,} failed"
+    return "all passed" if runs > 1 else "passed"
 
 
 def _as_json(cases: Sequence[Case], covered: Coverage | None) -> dict[str, Any]:
@@ -141,23 +185,23 @@ def _as_json(cases: Sequence[Case], covered: Coverage | None) -> dict[str, Any]:
     return {
         "passed": counts["passed"],
         "failed": counts["failed"],
-        "cases": [
-            {
-                **fields_of(case, "rule", "place", "failures", "did", "gap"),
-                "status": case.status,
-                "message": _message(case),
-                "failures": [
-                    {**fields_of(one, "place"), **plain(problem.location)}
-                    for problem, one in _located(case)
-                    if case.failures
-                ],
-                "before": case.did.before if case.did else 0,
-                "after": case.did.after if case.did else 0,
-                **plain(_locate(case, case.place).location),
-            }
-            for case in cases
-        ],
+        "cases": list(map(_case_as_json, cases)),
         "coverage": None if covered is None else fields_of(covered, "gaps"),
+    }
+
+
+def _case_as_json(case: Case) -> dict[str, Any]:
+    failures = []
+    for problem, failure in _located(case) if case.failures else ():
+        failures.append({**fields_of(failure, "place"), **as_json(problem.location)})
+    return {
+        **fields_of(case, "rule", "place", "failures", "did", "gap"),
+        "status": case.status,
+        "message": _message(case),
+        "failures": failures,
+        "before": case.did.before if case.did else 0,
+        "after": case.did.after if case.did else 0,
+        **as_json(_locate(case, case.place).location),
     }
 
 

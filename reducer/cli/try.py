@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain
+from reducer.analysis.json_report import content_as_json
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
@@ -31,7 +32,6 @@ from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, files_read, load
 from reducer.cli.views.diff import print_effects, print_head
-from reducer.cli.views.json_report import content_as_json
 from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
 from reducer.errors import shortened

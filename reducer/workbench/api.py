@@ -45,8 +45,10 @@ from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from reducer.analysis.drafting import draft_rule, file_names
 from reducer.analysis.explanation import explained
+from reducer.analysis.json_report import return_as_json
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
+from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import samples_of
@@ -55,9 +57,7 @@ from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
 from reducer.cli.files import Source
 from reducer.cli.schema import schema_text
-from reducer.cli.screen import CommandError, fields_of, reason
-from reducer.cli.screen import plain as plain_json
-from reducer.cli.views.json_report import return_as_json
+from reducer.cli.screen import CommandError, reason
 from reducer.engine import Outcome, attempt
 from reducer.errors import Diagnostic
 from reducer.files import MAX_RULE_BYTES, read_file
@@ -138,26 +138,41 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 @_endpoint
 def _rules(bench: Bench) -> Any:
     rules = [{"name": name, "tools": _tools(_data(text))} for name, text in _texts(bench).items()]
-    patterns = [(tool, rule["name"]) for rule in rules for tool in rule["tools"]]
-    patterns.sort(key=lambda pair: (is_glob(pair[0]), -len(pair[0])))  # an exact name, then the longest glob
     recordings = bench.recordings.result()
-    found: dict[str, list[Any]] = {}
+    return {
+        "folder": str(bench.folder.absolute()),
+        "why_not": _why_not(bench),
+        "rules": rules,
+        "tools": _recorded_tools(recordings, rules),
+        "skipped": recordings.skipped,
+    }
+
+
+def _recorded_tools(recordings: Recordings, rules: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tools in the histories with their first returns, the largest tool first."""
+    tools: dict[str, dict[str, Any]] = {}
     for number, (one, size) in enumerate(zip(recordings.answers, recordings.sizes, strict=True)):
-        entry = {"number": number, "file": one.file, "call": one.call, "characters": size}
-        found.setdefault(one.tool, []).append(entry)
-    tools = [
-        {
-            "tool": tool,
-            "rule": next((name for pattern, name in patterns if fnmatchcase(tool, pattern)), None),
-            "count": len(returns),
-            "characters": sum(entry["characters"] for entry in returns),
-            "returns": returns[:_MAX_RETURNS],
-        }
-        for tool, returns in found.items()
-    ]
-    tools.sort(key=lambda tool: -tool["characters"])
-    why_not, folder = _why_not(bench), str(bench.folder.absolute())
-    return {"folder": folder, "why_not": why_not, "rules": rules, "tools": tools, "skipped": recordings.skipped}
+        if one.tool not in tools:
+            rule = _rule_of(one.tool, rules)
+            tools[one.tool] = {"tool": one.tool, "rule": rule, "count": 0, "characters": 0, "returns": []}
+        tool = tools[one.tool]
+        tool["count"] += 1
+        tool["characters"] += size
+        if tool["count"] <= _MAX_RETURNS:
+            tool["returns"].append({"number": number, "file": one.file, "call": one.call, "characters": size})
+    return sorted(tools.values(), key=lambda tool: -tool["characters"])
+
+
+def _rule_of(tool: str, rules: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the name of the rule for a tool: one with its name, otherwise one with the longest glob."""
+    found = []
+    for rule in rules:
+        found += [(is_glob(pattern), -len(pattern), rule["name"]) for pattern in _matching(tool, rule["tools"])]
+    return min(found, key=lambda match: match[:2])[2] if found else None
+
+
+def _matching(tool: str, patterns: Iterable[str]) -> list[str]:
+    return [pattern for pattern in patterns if fnmatchcase(tool, pattern)]
 
 
 @_endpoint
@@ -220,8 +235,13 @@ def _tools(data: Mapping[str, Any]) -> list[str]:
 
 def _samples(data: Mapping[str, Any], name: str) -> list[str]:
     """Return the names of the samples that the tests of a rule file start from."""
-    tests = [test for test in data.get("tests") or () if type(test) is dict and type(test.get("given")) is dict]
-    files = dict.fromkeys(file for test in tests if type(file := test["given"].get("file")) is str)
+    tests = data.get("tests")
+    files: dict[str, None] = {}
+    for test in tests if type(tests) is list else ():
+        given = test.get("given") if type(test) is dict else None
+        file = given.get("file") if type(given) is dict else None
+        if type(file) is str:
+            files[file] = None
     return [(PurePosixPath(name).parent / file).as_posix() for file in files]
 
 
@@ -248,9 +268,13 @@ def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any
     rule, ruleset, problems = _compiled(bench, name, text)
     data = _data(text)
     recorded = dict.fromkeys(answer.tool for answer in bench.recordings.result().answers)
-    tools = [tool for tool in recorded if any(fnmatchcase(tool, pattern) for pattern in _tools(data))]
-    found: dict[str, Any] = {"problems": list(map(problem_fields, problems)), "did": None, "tree": None}
-    found |= {"tools": tools, "samples": _samples(data, name)}
+    found: dict[str, Any] = {
+        "problems": list(map(problem_fields, problems)),
+        "tools": [tool for tool in recorded if _matching(tool, _tools(data))],
+        "samples": _samples(data, name),
+        "did": None,
+        "tree": None,
+    }
     if content is None:
         return found
     value = _content(bench, content)
@@ -258,8 +282,8 @@ def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any
         return {**found, "tree": tree_of(value, Outcome(None, value))}
     outcome = attempt(alone(rule, ruleset), rule.name, value)
     did = explained(rule.name, value, outcome)
-    lost = {"lost_entities": plain_json(did.lost_entities)}
-    return {**found, "did": {**return_as_json(did), **lost}, "tree": tree_of(value, outcome)}
+    did_as_json = {**return_as_json(did), "lost_entities": as_json(did.lost_entities)}
+    return {**found, "did": did_as_json, "tree": tree_of(value, outcome)}
 
 
 @_endpoint
@@ -272,10 +296,12 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
     tests: list[Any] = []
     if rule is not None and ruleset is not None:
         whole = every or ruleset
-        found |= {*problems_when_run(rule, whole, text.encode())}
+        found |= set(problems_when_run(rule, whole, text.encode()))
         tree, _ = parse_rule(text, file)
-        results = (run_sample(whole, sample) for sample in samples_of(rule, whole))
-        tests = [_test_as_json(result, tree) for result in results if result is not None]
+        for sample in samples_of(rule, whole):
+            result = run_sample(whole, sample)
+            if result is not None:
+                tests.append(_test_as_json(result, tree))
     return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
 
 

@@ -25,15 +25,19 @@ def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
     """
     style = _static("style.css")
     script = "\n".join(_IMPORTS.sub("", _static(name)) for name in ("tree.js", "report.js"))
+    sources = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
     fields = {
-        "policy": f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
-        "form-action 'none'",
+        "policy": f"{sources}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
         "report": _data({**report, "titles": TITLES}),
-        "trees": _data([b64encode(zlib.compress(_json(tree).encode(), 9)).decode() for tree in trees]),
+        "trees": _data(list(map(_packed, trees))),
     }
     return _FIELD.sub(lambda field: fields[field[1]], _static("report.html")).encode()
+
+
+def _packed(tree: Any) -> str:
+    return b64encode(zlib.compress(_json(tree).encode(), 9)).decode()
 
 
 def _static(name: str) -> str:

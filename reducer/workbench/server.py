@@ -29,7 +29,7 @@ _TIMEOUT = 30
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE = "workbench.html"
 _SCRIPTS = ("api.js", "codemirror.js", "rule_editor.js", "tree.js", "workbench.js")
-_FILES = frozenset({_PAGE, "workbench.css", "style.css", *_SCRIPTS})
+_FILES = frozenset({_PAGE, "style.css", *_SCRIPTS})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -106,11 +106,13 @@ class _Connection(BaseHTTPRequestHandler):
 
     def _check_origin(self) -> None:
         """Raise `ApiError` for a request that another site makes."""
-        hosts = [f"{name}:{self.connection.getsockname()[1]}" for name in (HOST, "localhost")]
-        host, origin, site = (self.headers.get_all(name, []) for name in ("Host", "Origin", "Sec-Fetch-Site"))
-        if len(host) != 1 or host[0] not in hosts:
-            raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{hosts[0]}/ only")
-        if any(one != f"http://{host[0]}" for one in origin) or any(one not in ("same-origin", "none") for one in site):
+        port = self.connection.getsockname()[1]
+        hosts = self.headers.get_all("Host", [])
+        if hosts not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
+            raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{HOST}:{port}/ only")
+        origins = set(self.headers.get_all("Origin", []))
+        sites = set(self.headers.get_all("Sec-Fetch-Site", []))
+        if not origins <= {f"http://{hosts[0]}"} or not sites <= {"same-origin", "none"}:
             raise ApiError(HTTPStatus.FORBIDDEN, "requests of other sites are refused")
 
     def _answer(self, path: str, query: str) -> bytes:

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from reducer import Reducer
 from reducer.analysis import report
 from reducer.analysis.explanation import Explanation
+from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention, tally_of
 from reducer.cli.screen import visible
-from reducer.cli.views.json_report import as_json
 from reducer.rules import compile_rules
 from reducer.values import MAX_TEXT_CHARS
 from tests.cli.conftest import RECORDS, history
@@ -291,15 +291,19 @@ def test_visible_text_can_be_printed(text: str) -> None:
 def test_the_json_keys_stay() -> None:
     rule = {"steps": [{"path": "rows", "limit": 1}]}
     found = report_of(rule, ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
-    value = as_json(found, attention(found), Prices())
+    value = report_as_json(found, attention(found), Prices())
     assert json.loads(json.dumps(value)) == value
     sizes = {
         "calls": 1,
         "reduced": 1,
-        "characters": {"before": 26, "after": 18, "saved": 0.3077},
+        "characters": {"before": 26, "after": 18, "removed": 8, "saved": 0.3077},
         "tokens": {"before": 7, "after": 5, "estimated": "characters / 4"},
     }
-    assert value["totals"] == {**sizes, "calls": 2, "characters": {"before": 27, "after": 19, "saved": 0.2963}}
+    assert value["totals"] == {
+        **sizes,
+        "calls": 2,
+        "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963},
+    }
     assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]

@@ -35,15 +35,20 @@ CUT = {"truncate": {"head": 9, "tail": 9}}
     ("content", "steps", "node"),
     [
         ({"a": 1}, [{"limit": 1}], {"keys": ["a"], "items": [1]}),
-        ([1, 2, 3, 4], [{"limit": {"head": 1, "tail": 1}}], {"items": [1, 2, 3, 4], "ranges": [[1, 3, 1, 0]]}),
+        (
+            [1, 2, 3, 4],
+            [{"limit": {"head": 1, "tail": 1}}],
+            {"items": [1, 2, 3, 4], "left": 2, "ranges": [[1, 3, 1, 0]]},
+        ),
         (
             [{"a": 1, "b": 2}, {"a": 3}],
             [{"drop": "b"}, {"limit": 1}],
             {
                 "items": [
-                    {"keys": ["a", "b"], "items": [1, 2], "ranges": [[1, 2, 1, 0]]},
+                    {"keys": ["a", "b"], "items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]},
                     {"keys": ["a"], "items": [3]},
                 ],
+                "left": 1,
                 "ranges": [[1, 2, 2, 0]],
             },
         ),
@@ -54,8 +59,9 @@ CUT = {"truncate": {"head": 9, "tail": 9}}
             {
                 "items": [
                     {"keys": ["a"], "items": [1]},
-                    {"keys": ["a", "b"], "items": [3, 2], "ranges": [[1, 2, 1, 0]]},
+                    {"keys": ["a", "b"], "items": [3, 2], "left": 0, "ranges": [[1, 2, 1, 0]]},
                 ],
+                "left": 1,
                 "ranges": [[1, 2, 2, 0]],
             },
         ),
@@ -66,7 +72,7 @@ CUT = {"truncate": {"head": 9, "tail": 9}}
             {
                 "keys": ["a", "b"],
                 "items": [
-                    {"items": [1, 2], "ranges": [[0, 2, 1, 0]]},
+                    {"items": [1, 2], "left": 0, "ranges": [[0, 2, 1, 0]]},
                     {"text": [{"text": LONG, "step": 1, "kept": 0}]},
                 ],
             },
@@ -96,7 +102,7 @@ CUT = {"truncate": {"head": 9, "tail": 9}}
         (
             {"a": "[1, 2, 3]"},
             [{"path": "a", "limit": 1}],
-            {"keys": ["a"], "items": [{"items": [1, 2, 3], "ranges": [[1, 3, 1, 0]], "opened": True}]},
+            {"keys": ["a"], "items": [{"items": [1, 2, 3], "left": 1, "ranges": [[1, 3, 1, 0]], "opened": True}]},
         ),
         (
             {"a": '[{"b": 1}]'},
@@ -133,9 +139,11 @@ def test_thin_items_are_kept_items_with_the_step_that_removed_them() -> None:
             {
                 "keys": ["n", "note", "raw"],
                 "items": [2, {"text": ["seen ", {"text": "CVE-2024-3400", "type": "cve"}]}, "x"],
+                "left": 1,
                 "ranges": [[0, 1, 2, 0], [2, 3, 1, 0]],
             },
         ],
+        "left": 2,
         "ranges": [[1, 2, 2, 1]],
     }
 
@@ -180,7 +188,7 @@ def test_a_tree_names_the_rule_and_its_steps() -> None:
 )
 def test_values_that_rules_do_not_read(value: Any, node: Any) -> None:
     found = tree_of({"value": value, "rows": [1, 2]}, {"path": "rows", "limit": 1})
-    assert found["items"] == [node, {"items": [1, 2], "ranges": [[1, 2, 1, 0]]}]
+    assert found["items"] == [node, {"items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]}]
     assert json.dumps(found)
 
 
@@ -189,7 +197,7 @@ def test_a_content_that_is_too_deep_is_shown_to_the_level_that_rules_read() -> N
     for _ in range(250):
         content = [content]
     text = json.dumps(tree_of({"a": content, "b": [1, 2]}, {"path": "b", "limit": 1}))
-    assert text.endswith('{"items": [1, 2], "ranges": [[1, 2, 1, 0]]}]}')
+    assert text.endswith('{"items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]}]}')
     assert '{"raw": "\\u2026"}' in text
 
 
@@ -220,6 +228,7 @@ def joined(node: Any, after: bool, kept: bool = True) -> Any:
         value: Any = {joined(node["keys"][at], after=False): item for at, item in shown.items()}
     else:
         value = [*shown.values(), *([node["marker"]] if after and "marker" in node else [])]
+    assert not after or len(value) == node.get("left", len(node["items"]))
     return Structure(value) if "opened" in node and not (after and "unwrapped" in node) else value
 
 

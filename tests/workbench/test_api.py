@@ -153,10 +153,17 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     assert answer["problems"] == []
     assert (answer["tools"], answer["samples"]) == (["list_hosts"], ["samples/hosts.json"])
     assert json.loads(bench.get("GET", "rule", name="samples/hosts.json")["text"]) == HOSTS
-    assert answer["did"]["characters"] == {"before": 749, "after": 257, "saved": 0.6569}
+    assert answer["did"]["characters"] == {"before": 749, "after": 257, "removed": 492, "saved": 0.6569}
     assert [(step["name"], step["line"]) for step in answer["did"]["steps"]] == [("limit hosts", 5)]
     assert [one["value"] for one in answer["did"]["lost_entities"]] == [f"192.0.2.{n}" for n in range(6)]
     assert answer["tree"]["node"]["items"][0]["ranges"] == [[0, 6, 1, 0]]
+
+
+@pytest.mark.parametrize("tests", ["5", "[3, {given: 1}, {given: {file: [2]}}]", "{given: {}}"])
+def test_tests_of_another_form_name_no_samples(start: Start, tests: str) -> None:
+    answer = run(start(), f"version: 1\ntool: list_hosts\nsteps: [{{limit: 1}}]\ntests: {tests}\n")
+    assert answer["samples"] == []
+    assert [one["severity"] for one in answer["problems"]][:1] == ["error"]
 
 
 def test_a_mistake_has_its_place_and_the_return_stays_visible(start: Start) -> None:

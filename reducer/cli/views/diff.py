@@ -22,10 +22,12 @@ _MAX_CHANGES = 40
 
 def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
     """Print the returns of one history below its `title`; if `whole`, only list the returns that do not change."""
-    shown, unchanged = list(returns), []
-    if whole:
-        shown = [one for one in returns if one.status == "reduced" or any(step.changes for step in one.steps)]
-        unchanged = [one.name for one in returns if one.rule and one not in shown]
+    shown, unchanged = [], []
+    for one in returns:
+        if not whole or one.status == "reduced" or any(step.changes for step in one.steps):
+            shown.append(one)
+        elif one.rule:
+            unchanged.append(one.name)
     if title and (shown or unchanged):
         print_lines([title], screen, style="bold underline")
         screen.print()
@@ -43,7 +45,9 @@ def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
     about = [PurePath(entry.rule.file).name] if entry.rule else []
     if entry.place is not None:
         about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
-    name = f"{entry.tool} {entry.name}" if entry.place else sample or entry.tool
+    name = sample or entry.tool
+    if entry.place is not None:
+        name = f"{entry.tool} {entry.name}"
     print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
     is_changed = entry.status == "reduced" or entry.after < entry.before
     size = sizes(entry.before, entry.after) if is_changed else f"{counted(entry.before, 'character')}, unchanged"
@@ -62,7 +66,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
 
 def step_line(step: StepReport, is_refused: bool = False) -> str:
     """Describe in one line what a step did, or what it would do if the result `is_refused`."""
-    name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
+    name = step.name if step.number is None else f"step {step.number}, {step.name}"
     if not step.ran:
         return f"{name}: its `when` does not hold"
     if step.nothing is not None:
@@ -80,7 +84,6 @@ def step_line(step: StepReport, is_refused: bool = False) -> str:
 
 def describe(change: Change) -> str:
     """Describe a change in one line, such as `resolutions[20..57]: 38 of 58 items, 41,203 characters`."""
-    times = f" ({change.places:,} times)" if change.places > 1 else ""
     size = counted(abs(change.before - change.after), "character")
     if change.items and change.kind == "removed":
         lists = f" in {change.places:,} lists" if change.places > 1 else ""
@@ -90,6 +93,7 @@ def describe(change: Change) -> str:
     if change.names:
         more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
         return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
+    times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
     stays = ", the key stays" if change.kind == "emptied" else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from reducer.analysis.json_report import report_as_json
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report
 from reducer.cli.files import write
 from reducer.cli.screen import CommandError, say
-from reducer.cli.views.json_report import as_json
 from reducer.workbench.page import report_page
 
 ENDINGS = (".html", ".htm")
@@ -26,7 +26,7 @@ def check_page(output: str | None, format: str) -> None:
 
 def write_page(report: Report, needs: Sequence[Attention], prices: Prices, output: str | None) -> None:
     """Write the page of a report whose returns have trees. No output is standard output. Raises `CommandError`."""
-    page = report_page(as_json(report, needs, prices), [entry.tree for entry in report.returns])
+    page = report_page(report_as_json(report, needs, prices), [entry.tree for entry in report.returns])
     file = None if output in (None, "-") else Path(str(output))
     write(file, page)
     if file is not None:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from reducer.analysis.measures import LostEntity, Measures, Recall
+from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall, Repeat
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import API_LINK, excerpt
@@ -49,13 +49,14 @@ def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
     names = report.histories[0] if count == 1 else counted(count, "file")
-    lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
-    rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
+    if report.lines:
+        names += f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}"
     mode = "agent: also removes values that are used later"
     if report.references:
         mode = "reduce: keeps values that are used later (--as-in-agent removes them)"
-    replaced = (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([f"Read     {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {mode}"], screen)
+    lines = [f"Read     {names}", f"Rules    {report.rules} ({counted(len(report.ruleset.rules), 'rule')})"]
+    lines += (f"         {each}" for each in report.ruleset.replaced)
+    print_lines([*lines, f"Mode     {mode}"], screen)
     screen.print()
 
 
@@ -116,20 +117,27 @@ def _notes(report: Report) -> Iterator[str]:
 
 def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: bool) -> None:
     """Print what needs attention, grouped by kind. Tools without a rule are only counted if they are `in_table`."""
-    sections = []
+    sections: list[_Section] = []
     for kind, group in groupby(needs, key=attrgetter("kind")):
         entries = list(group)
-        title, details = TITLES[kind], [f"{entry.where}: {entry.message}" for entry in entries]
-        if kind == "unused rule":
-            details = [", ".join(PurePath(entry.where).name for entry in entries)]
-        elif kind in ("no place", "undone"):
-            details = [f"{entry.where}: {entry.message} ({counted(entry.calls, 'call')})" for entry in entries]
-        elif kind == "no rule" and in_table:
-            calls, size = sum(entry.calls for entry in entries), sum(entry.characters for entry in entries)
-            sums = f"{counted(len(entries), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
-            title, details = f"{title}: {sums}; `init` drafts rules", []
-        sections.append((title, details))
+        if kind == "no rule" and in_table:
+            sections.append((f"{TITLES[kind]}: {_sums(entries)}; `init` drafts rules", []))
+        elif kind == "unused rule":
+            sections.append((TITLES[kind], [", ".join(PurePath(entry.where).name for entry in entries)]))
+        else:
+            sections.append((TITLES[kind], list(map(_need, entries))))
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
+
+
+def _sums(tools: Sequence[Attention]) -> str:
+    calls = sum(tool.calls for tool in tools)
+    size = sum(tool.characters for tool in tools)
+    return f"{counted(len(tools), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
+
+
+def _need(need: Attention) -> str:
+    line = f"{need.where}: {need.message}"
+    return f"{line} ({counted(need.calls, 'call')})" if need.kind in ("no place", "undone") else line
 
 
 def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
@@ -137,44 +145,58 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
     if not measures.references:
         yield "References none: the agent used no value later that only tool returns contain", []
     else:
-        lost = [
-            f"{one.value}: from {one.tool} {one.found} at {one.path}, "
-            f"used in message {one.used}, removed by {one.step or _SEVERAL}"
-            for one in measures.lost_references
-        ]
         kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
+        lost = list(map(_lost_reference, measures.lost_references))
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
     if total := measures.recall.total:
         kept = share(measures.recall.kept, total)
         lost = lost_entities(measures.entities, measures.lost_entities, screen)
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
     if measures.repeats:
-        again = [
-            f"{one.tool}: message {one.first}, again in message {one.again}, "
-            f"{'already cut when recorded' if one.recorded else 'cut by the rules'}"
-            for one in measures.again
-        ]
-        yield f"Repeats    {counted(measures.repeats, 'call')} repeated after the first answer", again
+        repeated = counted(measures.repeats, "call")
+        yield f"Repeats    {repeated} repeated after the first answer", list(map(_repeat, measures.again))
+
+
+def _lost_reference(one: LostReference) -> str:
+    step = one.step or _SEVERAL
+    return f"{one.value}: from {one.tool} {one.found} at {one.path}, used in message {one.used}, removed by {step}"
+
+
+def _repeat(one: Repeat) -> str:
+    why = "already cut when recorded" if one.recorded else "cut by the rules"
+    return f"{one.tool}: message {one.first}, again in message {one.again}, {why}"
 
 
 def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], screen: Console) -> list[str]:
     """Describe the lost entities of each type, the largest loss first; links of an API are counted but come last."""
-    lines = []
     width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
+    lines, kept = [], []
     for kind, recall in recalls.items():
+        if recall.kept == recall.total:
+            kept.append(f"{kind} {recall.total:,}")
+            continue
+        found = [one for one in lost if one.type == kind]
+        links = sum(_is_link(one) for one in found)
         gone = recall.total - recall.kept
-        found = sorted((one for one in lost if one.type == kind), key=lambda one: bool(API_LINK.match(one.value)))
-        links = sum(API_LINK.match(one.value) is not None for one in found)
-        of_api = f" ({counted(links, 'link')} of an API)" if links else ""
-        steps = Counter(one.step or _SEVERAL for one in found).most_common(1)
-        by = "".join(f", {'by' if count == len(found) else 'most by'} {step}" for step, count in steps)
-        values = list(dict.fromkeys(one.value for one in found))
-        shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
-        more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
-        if gone:
-            lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{of_api}{by}: {shown}{more}"))
-    kept = ", ".join(f"{kind} {recall.total:,}" for kind, recall in recalls.items() if recall.kept == recall.total)
-    return [line for _, line in sorted(lines)] + ([f"all kept: {kept}"] if kept else [])
+        lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{_where(found, links, width)}"))
+    shown = [line for _, line in sorted(lines)]
+    return [*shown, f"all kept: {', '.join(kept)}"] if kept else shown
+
+
+def _where(found: Sequence[LostEntity], links: int, width: int) -> str:
+    """Describe which entities of one type were lost, and the step that removed most of them."""
+    of_api = f" ({counted(links, 'link')} of an API)" if links else ""
+    by = ""
+    for step, count in Counter(one.step or _SEVERAL for one in found).most_common(1):
+        by = f", by {step}" if count == len(found) else f", most by {step}"
+    values = list(dict.fromkeys(one.value for one in sorted(found, key=_is_link)))
+    shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
+    more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
+    return f"{of_api}{by}: {shown}{more}"
+
+
+def _is_link(entity: LostEntity) -> bool:
+    return API_LINK.match(entity.value) is not None
 
 
 def _always_kept(report: Report) -> Iterator[_Section]:
@@ -192,9 +214,14 @@ def _always_kept(report: Report) -> Iterator[_Section]:
 def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
     recorded, reduced = measures.recorded, measures.reduced
-    cached = ("with prompt cache", recorded.cached(prices), reduced.cached(prices))
-    uncached = ("without prompt cache", recorded.uncached(prices), reduced.uncached(prices))
-    for name, before, after in (cached, uncached) if recorded.requests else ():
-        tokens = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
-        less = f"{saved(before, after)} less" if before else "no cost"
-        yield f"Cost       {name}: {tokens} in {counted(recorded.requests, 'request')}: {less}", []
+    requests = counted(recorded.requests, "request")
+    if recorded.requests:
+        cached = _cost(recorded.cached(prices), reduced.cached(prices), requests)
+        uncached = _cost(recorded.uncached(prices), reduced.uncached(prices), requests)
+        yield f"Cost       with prompt cache: {cached}", []
+        yield f"Cost       without prompt cache: {uncached}", []
+
+
+def _cost(before: float, after: float, requests: str) -> str:
+    less = f"{saved(before, after)} less" if before else "no cost"
+    return f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"

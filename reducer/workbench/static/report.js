@@ -1,20 +1,17 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
 import {
-  appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass,
+  appendText, byId, count, counted, createTree, make, namesOf, percent, placeOf, safe, stepClass,
 } from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const LINES = 200; // lines of a section
 
 const read = (id) => JSON.parse(byId(id).textContent);
-const sum = (entries, key) => entries.reduce((total, entry) => total + entry[key], 0);
 const td = (name, ...content) => make("td", { class: name }, ...content);
 
-/** Return a share as a percentage; it is 100% only if nothing is missing. */
-function share(part, whole) {
-  return part === whole ? "100%" : `${(Math.min(part / whole, 0.999) * 100).toFixed(1)}%`;
-}
+/** Return a share that was kept as a percentage; it is 100% only if nothing is missing. */
+const keptShare = ({ missing, share }) => (missing ? percent(Math.min(share, 0.999)) : "100%");
 
 // --- the whole run
 
@@ -26,18 +23,17 @@ function showAbout({ histories, rules, as_in_agent: asInAgent, references }) {
 }
 
 function showTotals({ totals: { characters, tokens, calls, reduced }, measures }) {
-  addCard("Saved", saved(characters), `${count(characters.before)} → ${count(characters.after)} characters`);
+  addCard("Saved", percent(characters.saved), `${count(characters.before)} → ${count(characters.after)} characters`);
   addCard("Tokens, estimated", count(tokens.after), `of ${count(tokens.before)} (characters / 4)`);
   addCard("Tool returns", count(calls), `${count(reduced)} reduced`);
   if (!measures) return;
-  const { novel, kept } = measures.references;
-  if (novel) addCard("References kept", share(kept, novel), `${count(kept)} of ${count(novel)} values used later`);
-  const types = Object.values(measures.entities.types);
-  const [left, all] = [sum(types, "kept"), sum(types, "total")];
-  if (all) addCard("Entities kept", share(left, all), `${count(left)} of ${count(all)} in reduced returns`);
-  const [before, after] = [measures.cost.recorded.cached, measures.cost.reduced.cached];
-  const cost = `${count(before / 4)} → ${count(after / 4)} tokens at input price`;
-  if (before) addCard("Cost with prompt cache", `${saved({ before, after })} less`, cost);
+  const { references, entities, cost: { recorded, reduced: reducedCost, saved } } = measures;
+  const used = `${count(references.kept)} of ${count(references.novel)} values used later`;
+  if (references.novel) addCard("References kept", keptShare(references), used);
+  const found = `${count(entities.kept)} of ${count(entities.total)} in reduced returns`;
+  if (entities.total) addCard("Entities kept", keptShare(entities), found);
+  const price = `${count(recorded.cached_tokens)} → ${count(reducedCost.cached_tokens)} tokens at input price`;
+  if (saved !== null) addCard("Cost with prompt cache", `${percent(saved)} less`, price);
 }
 
 function addCard(title, value, detail) {
@@ -47,7 +43,7 @@ function addCard(title, value, detail) {
 
 function showTools({ tools }) {
   byId("tools").closest("section").hidden = !tools.length;
-  const most = Math.max(1, ...tools.map(({ characters }) => characters.before));
+  const most = tools[0]?.characters.before || 1; // the largest tool is the first
   for (const { tool, rule, calls, untouched, characters } of tools) {
     const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
     const { before, after } = characters;
@@ -55,7 +51,7 @@ function showTools({ tools }) {
     const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
     bar.style.setProperty("--after", `${(Math.min(before, after) / most) * 100}%`);
     bar.style.setProperty("--before", `${(before / most) * 100}%`);
-    const numbers = [count(before), count(after), saved(characters)].map((number) => td("number", number));
+    const numbers = [count(before), count(after), percent(characters.saved)].map((number) => td("number", number));
     const first = [td("", safe(tool)), td("", file), td("number", count(calls))];
     byId("tools").append(make("tr", {}, ...first, td("", bar), ...numbers));
   }
@@ -78,10 +74,9 @@ function showCosts({ measures }) {
     `${value}: from ${tool} ${found} at ${path}, used in message ${used}, ${by(step)}`);
   const gone = entities.lost.map(({ type, value, tool, step }) => `${type} ${value}: from ${tool}, ${by(step)}`);
   const types = Object.entries(entities.types).map(([type, { kept, total }]) => `${type}: ${kept} of ${total} kept`);
-  const missing = sum(Object.values(entities.types), "total") - sum(Object.values(entities.types), "kept");
-  addDetails(byId("costs"), "Lost references", references.novel - references.kept, lost);
+  addDetails(byId("costs"), "Lost references", references.missing, lost);
   addDetails(byId("costs"), "Types of entities", types.length, types);
-  addDetails(byId("costs"), "Lost entities", missing, gone);
+  addDetails(byId("costs"), "Lost entities", entities.missing, gone);
   byId("costs").hidden = byId("costs").children.length === 1;
 }
 
@@ -103,15 +98,13 @@ const FILTERS = {
 };
 
 /** Return what the list shows of each return, and the text that a search looks through. */
-function entriesOf({ returns, measures }) {
-  const places = (measures?.references.lost ?? []).map(({ history, found }) => JSON.stringify([history, found]));
-  const lost = Map.groupBy(places, (place) => place);
+function entriesOf({ returns }) {
   return returns.map((data, index) => {
     const name = data.nth > 1 ? `${data.call_id}#${data.nth}` : data.call_id;
     const attention = problemsOf(data).join(", ");
     return {
       data, index, name, attention, number: index + 1, tool: data.tool, ...data.characters,
-      lost: lost.get(JSON.stringify([data.history, name]))?.length ?? 0,
+      lost: data.lost_references,
       text: [data.tool, name, data.history, data.rule, data.status, attention].join("\n").toLowerCase(),
     };
   });
@@ -129,10 +122,8 @@ function problemsOf({ status, over, lost }) {
 function showReturns(report) {
   const list = { entries: entriesOf(report), trees: read("trees"), open: new Map(), key: "number", sign: 1 };
   if (!list.entries.length) {
-    const lines = sum(report.lines, "lines");
     byId("returns").parentElement.hidden = true;
-    const totals = `The report of ${counted(lines, "line")} contains only totals.`;
-    byId("none").textContent = lines ? totals : "No tool returns.";
+    byId("none").textContent = report.lines.length ? "Lines and rows are only added up." : "No tool returns.";
     byId("none").hidden = false;
     return;
   }
@@ -191,7 +182,7 @@ function returnRow(list, entry) {
     td("name", safe(name)),
     td("before", count(before)),
     td("after", count(after)),
-    td("saved", data.status === "reduced" ? saved(entry) : data.status),
+    td("saved", data.status === "reduced" ? percent(entry.saved) : data.status),
     td("lost", lost ? count(lost) : ""),
     td("attention", attention));
   row.addEventListener("click", () => getSelection().type !== "Range" && toggleReturn(list, entry, row));
@@ -242,13 +233,13 @@ function opened({ data, tool, name, before, after }, tree) {
 }
 
 /** Describe a step with its colour, its line and what it removed. */
-function legendOf({ name, line, ran, characters: { before, after }, restored }, number, tree) {
-  const removed = before > after ? `${count(before - after)} removed` : "nothing to remove";
+function legendOf({ name, line, ran, characters: { removed }, restored }, number, tree) {
+  const removal = removed > 0 ? `${count(removed)} removed` : "nothing to remove";
   const again = restored ? `, ${count(restored)} restored` : "";
   const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);
-  const effect = ran ? `${removed}${again}` : "its `when` does not hold";
+  const effect = ran ? `${removal}${again}` : "its `when` does not hold";
   const about = make("span", { class: "quiet" }, ` ${placeOf(tree.file, line)} · ${effect}`);
-  return make("li", { class: before > after ? "" : "quiet" }, chip, " ", safe(name), about);
+  return make("li", { class: removed > 0 ? "" : "quiet" }, chip, " ", safe(name), about);
 }
 
 const report = read("report");

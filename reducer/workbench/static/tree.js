@@ -27,8 +27,8 @@ export const byId = (id) => document.getElementById(id);
 export const count = (number) => Math.round(number).toLocaleString("en");
 export const counted = (number, noun, plural = `${noun}s`) => `${count(number)} ${number === 1 ? noun : plural}`;
 
-/** Return the saved share of a size as a percentage. */
-export const saved = ({ before, after }) => (before ? `${(((before - after) / before) * 100).toFixed(1)}%` : "–");
+/** Return a share from 0 to 1, or null, as a percentage. */
+export const percent = (share) => (share === null ? "–" : `${(share * 100).toFixed(1)}%`);
 
 /** Create an element with untrusted text. */
 export const safe = (text, tag = "bdi", attributes = {}) => appendText(make(tag, attributes), text);
@@ -246,10 +246,9 @@ function contentOf(view, entry, look) {
 
 /** Return the number of items on a side, and a preview that is shown while the row is folded. */
 function summaryOf(entry, side) {
-  const { keys, marker, opened, unwrapped } = entry.node;
+  const { keys, items, left, opened, unwrapped } = entry.node;
   const ranges = [...rangesOf(entry)].filter(([, , , kept]) => kept || side === "before");
-  const number = ranges.reduce((sum, [start, stop]) => sum + stop - start, side === "after" && marker ? 1 : 0);
-  const size = sizeOf(number, entry.node);
+  const size = sizeOf(side === "before" ? items.length : left ?? items.length, entry.node);
   const parts = [span("size", keys ? `{${size}}` : `[${size}]`)];
   if (opened && !(side === "after" && unwrapped)) parts.push(span("tag", "structured text"));
   return [...parts, safe(previewOf(entry, ranges), "bdi", { class: "preview" })];

@@ -2,7 +2,7 @@
 
 import { latest, request } from "./api.js";
 import { createEditor } from "./rule_editor.js";
-import { byId, count, counted, createTree, make, safe, saved, stepClass } from "./tree.js";
+import { byId, count, counted, createTree, make, percent, safe, stepClass } from "./tree.js";
 
 const [RUN_DELAY, MARK_DELAY, CHECK_DELAY] = [20, 100, 600]; // milliseconds
 const MAX_NAMES = 8;
@@ -315,15 +315,15 @@ function showProblems(problems) {
       ...(help ? [safe(help, "div", { class: "quiet" })] : []))));
 }
 
-function sizes({ before, after }) {
-  return `${count(before)} → ${count(after)} characters, ${saved({ before, after })} saved`;
+function sizes({ before, after, saved }) {
+  return `${count(before)} → ${count(after)} characters, ${percent(saved)} saved`;
 }
 
-function stepRow({ name, line, places, characters: { before, after }, ran, nothing }, index) {
+function stepRow({ name, line, places, characters: { after, removed }, ran, nothing }, index) {
   const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
   const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
-  const numbers = [places, before - after, after].map((number) => make("td", { class: "number" }, count(number)));
+  const numbers = [places, removed, after].map((number) => make("td", { class: "number" }, count(number)));
   return make("tr", {}, head, ...numbers);
 }
 

@@ -1,0 +1,146 @@
+"""Reports as plain JSON values, for other programs, the HTML page and the workbench."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from reducer.analysis.explanation import Explanation
+from reducer.analysis.measures import Measures
+from reducer.analysis.prices import Cost, Prices
+from reducer.analysis.records import as_json, fields_of
+from reducer.analysis.report import Attention, LineSum, Report, ToolReport, tokens
+
+VERSION = 4
+"""Increases when a key is removed or changes its meaning; keys may be added at any time."""
+_OMITTED = ("before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities")
+"""Fields of `Explanation` that have another form, or that only a single content has."""
+
+
+def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
+    """Return the report of `run` as plain JSON values.
+
+    - `rules`: `{from, files, replaced}`; `histories`: the names of the inputs.
+    - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, removed, saved}`, where `saved`
+      is a share from 0 to 1 or null; `tokens` are estimated as characters / 4.
+    - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
+    - `references`: `{returns, characters}`, kept because later messages reference them.
+    - `tools`: for each tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
+    - `returns`: the fields of `Explanation` for each tool return, and `lost_references`, the number of values that the
+      agent used later and the rules removed; JSON lines have sums in `lines` instead.
+    - `measures`: what the rules cost, or null; sizes of `cost` are characters of input.
+    - `attention`: the fields of `Attention`.
+
+    All sizes are characters of texts, or of compact JSON for other values.
+    """
+    measures = report.tally.measures
+    return {
+        "version": VERSION,
+        "rules": _rules(report),
+        "histories": list(report.histories),
+        "totals": _totals(report.total),
+        "as_in_agent": not report.references,
+        "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
+        "tools": list(map(_tool, report.tools)),
+        "returns": _returns(report),
+        "lines": list(map(_lines, report.lines)),
+        "measures": None if measures is None else _measures(measures, prices),
+        "attention": list(map(_attention, needs)),
+    }
+
+
+def return_as_json(entry: Explanation) -> dict[str, Any]:
+    """Return what a rule did to one return as plain JSON values."""
+    steps = []
+    for step in entry.steps:
+        steps.append({**fields_of(step, "before", "after"), "characters": _characters(step.before, step.after)})
+    return {
+        **fields_of(entry, *_OMITTED),
+        "rule": entry.rule.file if entry.rule else None,
+        "characters": _characters(entry.before, entry.after),
+        "steps": steps,
+    }
+
+
+def content_as_json(entry: Explanation) -> dict[str, Any]:
+    """Return what a rule did to a single content, with the result, as plain JSON values."""
+    entities = {"types": entry.entities, "lost": entry.lost_entities}
+    return {**return_as_json(entry), "content": entry.content, "entities": as_json(entities)}
+
+
+def _rules(report: Report) -> dict[str, Any]:
+    files = [rule.file for rule in report.ruleset.rules]
+    return {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)}
+
+
+def _tool(tool: ToolReport) -> dict[str, Any]:
+    rule = None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)}
+    return {"tool": tool.tool, "rule": rule, "untouched": tool.untouched, **_totals(tool)}
+
+
+def _returns(report: Report) -> list[dict[str, Any]]:
+    measures = report.tally.measures or Measures()
+    lost = Counter((one.history, one.found) for one in measures.lost_references)
+    returns = []
+    for entry in report.returns:
+        place = {} if entry.place is None else entry.place._asdict()
+        missing = 0 if entry.place is None else lost[entry.place.history, entry.place.name]
+        returns.append({**place, **return_as_json(entry), "lost_references": missing})
+    return returns
+
+
+def _lines(total: LineSum) -> dict[str, Any]:
+    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
+
+
+def _attention(need: Attention) -> dict[str, Any]:
+    return {**fields_of(need, "about"), "message": need.message}
+
+
+def _totals(tool: ToolReport) -> dict[str, Any]:
+    size = {"before": tokens(tool.before), "after": tokens(tool.after), "estimated": "characters / 4"}
+    characters = _characters(tool.before, tool.after)
+    return {"calls": tool.calls, "reduced": tool.reduced, "characters": characters, "tokens": size}
+
+
+def _characters(before: int, after: int) -> dict[str, Any]:
+    return {"before": before, "after": after, "removed": before - after, "saved": _share(before - after, before)}
+
+
+def _share(part: float, whole: float) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
+    found, kept = measures.recall
+    return {
+        "references": {
+            "novel": measures.references,
+            "kept": measures.kept,
+            "missing": measures.references - measures.kept,
+            "share": _share(measures.kept, measures.references),
+            "lost": as_json(measures.lost_references),
+        },
+        "entities": {
+            "total": found,
+            "kept": kept,
+            "missing": found - kept,
+            "share": _share(kept, found),
+            "types": as_json(measures.entities),
+            "lost": as_json(measures.lost_entities),
+        },
+        "cost": _cost(measures, prices),
+        "asked_again": {"calls": measures.repeats, "first": as_json(measures.again)},
+    }
+
+
+def _cost(measures: Measures, prices: Prices) -> dict[str, Any]:
+    recorded, reduced = _requests(measures.recorded, prices), _requests(measures.reduced, prices)
+    saved = _share(recorded["cached"] - reduced["cached"], recorded["cached"])
+    return {"prices": prices._asdict(), "recorded": recorded, "reduced": reduced, "saved": saved}
+
+
+def _requests(cost: Cost, prices: Prices) -> dict[str, Any]:
+    cached, uncached = round(cost.cached(prices)), round(cost.uncached(prices))
+    return {**cost._asdict(), "cached": cached, "uncached": uncached, "cached_tokens": tokens(cached)}
