@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import chain, groupby
+from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
@@ -35,7 +35,7 @@ from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.engine import prepare
 from reducer.errors import HistoryError
-from reducer.histories.files import ENDINGS, Chunk
+from reducer.histories.files import ENDINGS, TOO_LARGE, Chunk
 from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 2
@@ -91,7 +91,7 @@ def dry_run(options: Namespace) -> int:
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
-    has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
+    has_bad_lines = any(lines.bad or lines.long for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0
 
@@ -246,17 +246,18 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
-    """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
+    """Yield the chunks of a source. With `--tool`, a sample is an answer of this tool."""
     if parquet.is_parquet(source.name):
-        return parquet.row_groups(source.name, options.column)
-    chunks = files.read_chunks(source)
-    if options.tool is None or options.output is not None or source.folder:
-        return chunks
-    first = next(chunks)
-    if as_history(source.name, first.content, options.tool) is first.content:
-        return chain([first], chunks)
-    data = first.content + b"".join(chunk.content for chunk in chunks)
-    return iter([Chunk("history", 0, as_history(source.name, data, options.tool))])
+        yield from parquet.row_groups(source.name, options.column)
+        return
+    or_sample = options.tool is not None and options.output is None and not source.folder
+    for chunk in files.read_chunks(source, or_sample=or_sample):
+        if chunk.kind == "sample":
+            yield Chunk("history", 0, as_history(source.name, chunk.content, options.tool))
+            continue
+        if chunk.kind == "long line":
+            say(f"{source.name}:{chunk.number}: {TOO_LARGE}")
+        yield chunk
 
 
 def _refuse(message: str) -> NoReturn:

@@ -23,8 +23,8 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
 from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Selection, find_sources
-from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
+from reducer.cli.files import Selection, Source, find_sources, history_in, read_lines
+from reducer.cli.screen import CommandError, console, counted, print_lines, say_skipped, suggestion, visible
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
@@ -93,15 +93,10 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
     source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; specify the one that contains the return")
-    try:
-        data = as_history(source.name, source.read(), selection.tool)
-        reports = look(ruleset, source.name, data, LookOptions(selection.matches, detailed=True)).returns
-    except HistoryError as error:
-        raise CommandError(f"{source.name}: {error}") from None
-    if not reports:
-        raise selection.nothing_found([source])
     screen = console()
-    for entry in reports:
+    is_found = False
+    for entry in _explanations(source, selection, ruleset):
+        is_found = True
         head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
         print_lines([head, "", "Which rule"], screen)
         print_lines(_choice(entry, ruleset), screen, 2)
@@ -110,6 +105,26 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
             _print_descriptions(entry.rule, screen)
         print_lines(["", "What it did" if entry.rule else "What happened"], screen)
         print_returns("", [entry], False, screen)
+    if not is_found:
+        raise selection.nothing_found([source])
+
+
+def _explanations(source: Source, selection: Selection, ruleset: Ruleset) -> Iterator[Explanation]:
+    """Yield what the rules do to each selected return. Lines that are no histories are reported."""
+    options = LookOptions(selection.matches, detailed=True)
+    skipped: list[str] = []
+    for line in read_lines(source, or_sample=selection.tool is not None):
+        name = f"{source.name}:{line.number}" if line.number else source.name
+        try:
+            data = history_in(line)
+            if line.kind == "sample":
+                data = as_history(source.name, data, selection.tool or "")
+            yield from () if line.is_blank else look(ruleset, name, data, options).returns
+        except HistoryError as error:
+            if not line.number:
+                raise CommandError(f"{name}: {error}") from None
+            skipped.append(f"{name}: {error}")
+    say_skipped(skipped)
 
 
 def _print_descriptions(rule: Rule, screen: Console) -> None:

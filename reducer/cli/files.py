@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import sys
@@ -21,12 +22,17 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
 from reducer.errors import HistoryError
 from reducer.histories import files as compression
-from reducer.histories.files import ENDINGS, Chunk, CompressedError, chunks
+from reducer.histories.files import ENDINGS, MAX_HISTORY, TOO_LARGE, Chunk, CompressedError, chunks
 
 if TYPE_CHECKING:
     from reducer.histories.stored import Return
 
 _T = TypeVar("_T")
+
+_DAMAGED = re.compile(
+    rb'\s*\[\s*\{\s*("parts"\s*:\s*\[\s*\{[^{}]*"(part_kind|type)"|"(kind|role)"[^{[]*"parts"\s*:\s*\[)'
+)
+"""The beginning of a history that cannot be read."""
 
 STANDARD_INPUT = "standard input"
 """The name of the source for `-`."""
@@ -54,8 +60,59 @@ SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "
 """The bundled history: an invented investigation with the answers in `rules/threat_intelligence/samples`."""
 
 
-def read_chunks(source: Source) -> Iterator[Chunk]:
-    """Yield the chunks of a source, at least one. Raises `CommandError`."""
+def read_chunks(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
+    """Yield the chunks of a source, at least one. With `or_sample`, a file without a history is one sample.
+
+    This decides for all verbs what a file contains:
+
+    - JSON lines, if its name says so, or if its first line is a JSON object or list and another line follows. Each line
+      is a history; a line that is none is reported, and the others are read.
+    - One history otherwise.
+    - One sample, if it contains no history and the verb accepts samples: then JSON lines are a text of this sample.
+
+    Raises `CommandError`.
+    """
+    return _history_or_sample(_chunks(source), source.name) if or_sample else _chunks(source)
+
+
+def _history_or_sample(chunks: Iterator[Chunk], name: str) -> Iterator[Chunk]:
+    """Yield chunks that contain a history, or all of them as one sample. Raises `CommandError`."""
+    first: list[Chunk] = []
+    size = 0
+    for chunk in chunks:
+        first.append(chunk)
+        size += len(chunk.content)
+        if _has_history(chunk):
+            yield from first
+            yield from chunks
+            return
+        if size > MAX_HISTORY:
+            raise CommandError(f"{name}: the first {MAX_HISTORY:,} bytes contain no history, and a sample is smaller")
+    content = b"".join(chunk.content for chunk in first)
+    if first[0].kind != "history" and _is_history(content):
+        raise CommandError(f"{name}: one history, not JSON lines; its name must end in .json")
+    yield Chunk("sample", 0, content)
+
+
+def _has_history(chunk: Chunk) -> bool:
+    """Return whether a chunk is a history, or contains a line that is one."""
+    if chunk.kind == "history":
+        return _is_history(chunk.content)
+    return chunk.kind == "lines" and any(map(_is_history, chunk.content.split(b"\n")))
+
+
+def _is_history(data: bytes) -> bool:
+    """Return whether data is a history, even a damaged one."""
+    from reducer.histories.stored import returns  # takes time to import
+
+    try:
+        next(returns(data, applies=lambda tool: False), None)
+    except HistoryError:
+        return _DAMAGED.match(data) is not None
+    return True
+
+
+def _chunks(source: Source) -> Iterator[Chunk]:
     if source.path and source.path.resolve().is_fifo():  # a pipe without a name, as by `<(…)`, has a writer
         raise CommandError(f"{source.name}: a FIFO can have no writer, so it is not read; use - and standard input")
     try:
@@ -66,14 +123,24 @@ def read_chunks(source: Source) -> Iterator[Chunk]:
         raise CommandError(f"{source.name}: {reason(error)}") from None
 
 
-def read_lines(source: Source) -> Iterator[Chunk]:
-    """Yield each line of JSON lines, with the beginning of a long line, or one whole history. Raises `CommandError`."""
-    for chunk in read_chunks(source):
+def read_lines(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
+    """Yield each line of JSON lines, with the beginning of a long line, or one history or sample.
+
+    Raises `CommandError`.
+    """
+    for chunk in read_chunks(source, or_sample=or_sample):
         if chunk.kind == "lines":
             for number, line in enumerate(BytesIO(chunk.content), chunk.number):
                 yield chunk._replace(number=number, content=line.removesuffix(b"\n"))
         elif chunk.kind != "rest":
             yield chunk
+
+
+def history_in(line: Chunk) -> bytes:
+    """Return the history in a line or a whole file. Raises `HistoryError` for a line that is too large."""
+    if line.kind == "long line":
+        raise HistoryError(TOO_LARGE)
+    return line.content
 
 
 def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:
@@ -166,10 +233,10 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
                 if line.is_blank:
                     continue
                 try:
-                    results.append(read(source, line.content))
+                    results.append(read(source, history_in(line)))
                 except ValueError as error:
                     name = f"{source.name}:{line.number}" if line.number else source.name
-                    skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
+                    skipped.append(f"{name}: {error}")
         except CommandError as error:
             skipped.append(str(error))
     say_skipped(skipped)

@@ -33,7 +33,7 @@ from reducer.cli.screen import (
     visible,
 )
 from reducer.histories.against import compare
-from reducer.histories.files import MAX_LINE, is_heavy
+from reducer.histories.files import MAX_LINE
 from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 
@@ -108,7 +108,7 @@ def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         last = max(line.number, 1)
-        is_checked = not line.number or not (line.kind == "long line" or line.is_blank or is_heavy(line.content))
+        is_checked = not (line.kind == "long line" or line.is_blank)
         if is_checked:
             findings += check(line.content, last)
         elif not line.is_blank:

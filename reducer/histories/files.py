@@ -23,6 +23,9 @@ from reducer.values import loads
 MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""
 
+TOO_LARGE = "longer than 16 MB, or needs too much memory"
+"""Why a line is not read."""
+
 MAX_HISTORY = 256 * 1024 * 1024
 """Maximum size of a history outside of JSON lines in decompressed bytes. Reducing it needs eight times this memory."""
 
@@ -59,11 +62,11 @@ class CompressedError(ValueError):
 class Chunk(NamedTuple):
     """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
-    A long line is too large to be decoded. A `row group` of a Parquet file has no content. `number` is that of the
-    first line, that of the row group, or 0 for a history.
+    A long line is too large to be decoded. A `sample` is a file without a history. A `row group` of a Parquet file has
+    no content. `number` is that of the first line, that of the row group, or 0 for a history and a sample.
     """
 
-    kind: Literal["history", "lines", "long line", "rest", "row group"]
+    kind: Literal["history", "lines", "long line", "rest", "sample", "row group"]
     number: int
     content: bytes
 
@@ -120,7 +123,7 @@ def _parts(stream: IO[bytes], head: list[bytes]) -> Iterator[tuple[Literal["line
     lines: list[bytes] = []
     size = 0
     for line in chain(head, iter(partial(stream.readline, MAX_LINE + 1), b"")):
-        is_long = len(line) > MAX_LINE
+        is_long = len(line) > MAX_LINE or is_heavy(line)
         if not is_long:
             lines.append(line)
             size += len(line)

@@ -28,7 +28,7 @@ def load(sources: Sequence[Source]) -> Recordings:
     skipped: list[str] = []
     for source in sources:
         try:
-            for answer in answers_in(source, Selection()):
+            for answer in answers_in(source, Selection(), skipped):
                 tool = answer.tool or tool_name(source.name)
                 answers.append(Answer(Path(source.name).name, tool, answer.call, answer.content))
         except (CommandError, RecursionError) as error:

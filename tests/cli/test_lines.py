@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
+from reducer.cli.files import find_sources
 from reducer.histories.files import MAX_LINE, Compression, compressed
+from reducer.workbench.recordings import load
 from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, Cli, history, process, start
 
 SHORT = history(("lookup", {"records": RECORDS[:2]}))
@@ -111,10 +113,14 @@ def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> 
     assert len(heavy) < MAX_LINE
     (folder / "b.jsonl").write_bytes(b"\n".join((LONG, long, heavy, LONG)))
     result = cli("b.jsonl", *RULES, "-o", "out.jsonl")
-    assert result.code == 0
+    assert result.code == 1
     assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, heavy, reduced(LONG)))
     assert "  Lines that are too large, kept unchanged\n    b.jsonl: 2 of 4 lines\n" in result.out
-    assert cli("b.jsonl", *RULES, "--strict").code == 1
+    why = "longer than 16 MB, or needs too much memory"
+    assert result.err.startswith(f"reducer: b.jsonl:2: {why}\nreducer: b.jsonl:3: {why}\n")
+    result = cli("query", "length(records)", "b.jsonl")
+    assert (result.code, result.out.count("  30\n")) == (0, 2)
+    assert result.err == f"reducer: skipped b.jsonl:2: {why}\nreducer: skipped b.jsonl:3: {why}\n"
 
 
 def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) -> None:
@@ -166,6 +172,73 @@ def test_the_error_names_a_missing_package(folder: Path, cli: Cli, monkeypatch: 
     message = "zstd files need the package zstandard: pip install 'reducer[zstd]'\n"
     assert cli("a.jsonl.zst").err == f"reducer: error: a.jsonl.zst: {message}"
     assert cli("h.json", "-o", "out.jsonl.zst").err == f"reducer: error: out.jsonl.zst: {message}"
+
+
+# --- what JSON lines are
+
+META = b'{"meta": 0}\n'
+
+
+@pytest.mark.parametrize("name", ["mixed.jsonl", "mixed"])
+def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, name: str) -> None:
+    (folder / name).write_bytes(META * 12 + LONG + b"\n" + META)
+    for more in ((), ("--tool", "lookup"), ("--tool", "lookup", "-o", "out.jsonl"), ("--call", "c1")):
+        result = cli(name, *RULES, "--format", "json", *more)
+        (lines,) = result.json["lines"]
+        assert (result.code, lines["lines"], lines["bad"]) == (1, 14, 13)
+        assert (result.json["totals"]["calls"], result.json["totals"]["reduced"]) == (1, 1)
+    for verb in (["query", "length(records)"], ["try", "lookup.yaml"]):
+        result = cli(*verb, name, "--format", "json")
+        assert (result.code, len(result.json["answers"])) == (0, 1)
+        *skipped, others = result.err.splitlines()
+        assert [message.partition(": found")[0] for message in skipped] == [
+            f"reducer: skipped {name}:{number}: not a history" for number in (1, 2, 3)
+        ]
+        assert others == "reducer: skipped 10 more"
+    assert f"skipped {name}:1: not a history" in cli("explain", name, "--tool", "lookup", *RULES).err
+    assert cli("compare", name, *RULES, "--format", "json").json["histories"] == 1
+    assert cli("init", name, "-o", "drafts").code == 0
+    assert [file.name for file in (folder / "drafts").glob("*.yaml")] == ["lookup.yaml"]
+    found = load(find_sources([name]))
+    assert ([one.tool for one in found.answers], len(found.skipped)) == (["lookup"], 13)
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows"])
+def test_json_lines_without_a_history_are_one_sample(folder: Path, cli: Cli, name: str) -> None:
+    (folder / name).write_bytes(META * 12)
+    (found,) = cli("query", "length(@)", name, "--format", "json").json["answers"]
+    assert found["value"] == 12
+    assert cli("explain", name, "--tool", "lookup", *RULES).code == 0
+    (entry,) = cli(name, "--tool", "lookup", *RULES, "--format", "json").json["returns"]
+    assert entry["tool"] == "lookup"
+    result = cli(name, *RULES)  # without a tool, these can only be histories
+    assert (result.code, "12 of 12 lines" in result.out) == (1, True)
+
+
+@pytest.mark.parametrize("content", [json.dumps(json.loads(LONG), indent=1).encode(), LONG + b" " * MAX_LINE])
+def test_one_history_with_the_name_of_json_lines_is_reported(folder: Path, cli: Cli, content: bytes) -> None:
+    (folder / "h.jsonl").write_bytes(content)
+    result = cli("query", "records", "h.jsonl")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "reducer: error: h.jsonl: one history, not JSON lines; its name must end in .json\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted differently")
+@pytest.mark.parametrize("command", [("query", "name"), ("explain", "--tool", "lookup", *RULES)])
+def test_json_lines_are_not_read_into_memory(folder: Path, command: tuple[str, ...]) -> None:
+    line = history(("other", {"name": "y" * 1_000_000}), ("lookup", {"name": "x"}))
+    with (folder / "b.jsonl").open("wb") as file:
+        for _ in range(300):
+            file.write(line + b"\n")
+    selected = () if "--tool" in command else ("--tool", "lookup")
+    status = "print(open('/proc/self/status').read(), file=sys.stderr)"
+    code = f"import sys; from reducer.cli import main; main(sys.argv[1:]); {status}"
+    arguments = [sys.executable, "-c", code, *command, "b.jsonl", *selected]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
+    assert done.stdout.count("lookup") >= 300
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", done.stderr, re.MULTILINE)
+    assert peak is not None
+    assert int(peak[1]) < 150 * 1024
 
 
 # --- long streams, and the end of worker processes

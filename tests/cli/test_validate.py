@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from reducer.cli import validate
 from tests.cli.conftest import LONG, SESSIONS, Cli, Result
 from tests.histories.messages import HISTORY, answer, call, prompt, request, response
 
@@ -115,7 +114,7 @@ def test_lines_against_their_originals(folder: Path, cli: Cli) -> None:
 
 
 def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validate, "is_heavy", lambda line: len(line) > 5_000)
+    monkeypatch.setattr("reducer.histories.files.is_heavy", lambda line: len(line) > 5_000)
     heavy = json.dumps([request(prompt("x" * 6_000))]).encode()
     long = b'["' + b"x" * 17_000_000 + b'"]'
     (folder / "many.jsonl").write_bytes(b"\n".join((heavy, long, SOUND)))
