@@ -79,6 +79,11 @@ def shortened(text: str) -> str:
     return head if len(head) <= 60 and head == text else head[:59] + "…"
 
 
+def reason(error: Exception) -> str:
+    """Return the reason of a failed read or write, without file name and error number."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
     """Return the word in `known` that was probably meant, or an empty text: first one with exchanged letters."""
     plain, names = word[:60].strip().lower().replace("-", "_").replace(" ", "_"), list(known)
@@ -96,6 +101,10 @@ class RuleError(ValueError):
 
 class HistoryError(ValueError):
     """A text is not a history. The message names the file or position and explains what was expected."""
+
+
+class FileError(ValueError):
+    """A file cannot be read or written, or does not contain what is expected. The message names the file."""
 
 
 class ArchiveError(OSError):

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
-from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
+from reducer.cli.inputs import read_histories
 from reducer.cli.screen import console, counted, make_table, print_lines, say
+from reducer.inputs.sources import Source
 
 _COLUMNS = ("Tool", "returns", "saved", "kept", "held out", "saved", "kept")
 

@@ -6,12 +6,12 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
+from reducer.analysis.json_values import plain
 from reducer.errors import counted as counted
 
 if TYPE_CHECKING:
@@ -67,11 +67,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if similar := get_close_matches(name, names, 1):
         return f"did you mean `{similar[0]}`?"
     return f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
-
-
-def reason(error: Exception) -> str:
-    """Return the reason of a failed read or write, without file name and error number."""
-    return getattr(error, "strerror", None) or str(error)
 
 
 def print_problem(text: str) -> None:
@@ -140,19 +135,3 @@ def print_json(value: Any, stream: TextIO | None = None) -> None:
     import json
 
     print(json.dumps(plain(value), indent=1), file=stream)
-
-
-def plain(value: Any) -> Any:
-    """Convert a value to plain JSON values."""
-    if is_dataclass(value):
-        return fields_of(value)
-    if hasattr(value, "_asdict"):
-        return plain(value._asdict())
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return list(map(plain, value)) if isinstance(value, (list, tuple)) else value
-
-
-def fields_of(value: Any, *without: str) -> dict[str, Any]:
-    """Convert a dataclass to a dict of plain JSON values, without the fields named in `without`."""
-    return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.name not in without}

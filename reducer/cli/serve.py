@@ -22,9 +22,10 @@ from signal import SIGTERM, default_int_handler, signal
 from threading import Thread
 
 from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.files import find_sources
-from reducer.cli.screen import CommandError, reason, say
+from reducer.cli.inputs import sources_or_sample
+from reducer.cli.screen import CommandError, say, say_skipped
 from reducer.cli.sources import short
+from reducer.errors import reason
 from reducer.files import builtin_rules, rule_files
 
 _PORT = 8420
@@ -42,13 +43,14 @@ def main(arguments: Sequence[str]) -> int:
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
     options = parse(reader, arguments)
     folder, read_only = _folder(options.rules, options.write)
-    sources = find_sources(options.histories)
+    sources = sources_or_sample(options.histories)
 
     from reducer.workbench.api import open_bench  # after the arguments are checked: it takes time to import
     from reducer.workbench.server import HOST, create_server, new_token, redirect_file
 
     token = new_token()
     bench = open_bench(folder, sources, read_only)
+    bench.recordings.add_done_callback(lambda done: say_skipped(done.result().skipped))
     try:
         server = create_server(bench, options.port, token)
     except OSError as error:

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from reducer import Reducer
 from reducer.analysis import report
 from reducer.analysis.explanation import Explanation
+from reducer.analysis.json_report import as_json
 from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention, tally_of
 from reducer.cli.screen import visible
-from reducer.cli.views.json_report import as_json
 from reducer.rules import compile_rules
 from reducer.values import MAX_TEXT_CHARS
 from tests.cli.conftest import RECORDS, history

@@ -16,10 +16,16 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.cli.files import find_sources
-from reducer.histories.files import MAX_LINE, Compression, compressed
+from reducer.inputs.chunks import MAX_LINE
+from reducer.inputs.compression import compressed
+from reducer.inputs.sources import find_sources
 from reducer.workbench.recordings import load
 from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, Cli, history, process, start
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 SHORT = history(("lookup", {"records": RECORDS[:2]}))
 MESSAGE = json.dumps(json.loads(LONG)[2]).encode()
@@ -45,15 +51,14 @@ def lines(folder: Path) -> bytes:
     ("name", "kind", "output"),
     [
         ("b.jsonl", "", "out.jsonl.gz"),
-        ("b.json.zst", "zst", "out.jsonl"),
-        ("b", "gz", "out.jsonl.zst"),
+        ("b.json.zst", "a.zst", "out.jsonl"),
+        ("b", "a.gz", "out.jsonl.zst"),
         ("b", "", "out"),
     ],
 )
 def test_input_and_output_are_compressed(
-    folder: Path, cli: Cli, lines: bytes, name: str, kind: Compression, output: str
+    folder: Path, cli: Cli, lines: bytes, name: str, kind: str, output: str
 ) -> None:
-    zstandard = pytest.importorskip("zstandard")
     # The input has two members or frames and is recognised by its bytes; the name of the output selects its format.
     (folder / name).write_bytes(compressed(LINES[:50], kind) + compressed(LINES[50:], kind))
     result = cli(name, *RULES, "-o", output)
@@ -62,12 +67,12 @@ def test_input_and_output_are_compressed(
     if output.endswith(".gz"):
         written = gzip.decompress(written)
     elif output.endswith(".zst"):
-        written = zstandard.ZstdDecompressor().decompressobj().decompress(written)
+        written = zstd.decompress(written)
     assert written == lines
 
 
-@pytest.mark.parametrize("kind", ["gz", ""])
-def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes, kind: Compression) -> None:
+@pytest.mark.parametrize("kind", ["a.gz", ""])
+def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes, kind: str) -> None:
     result = cli("-", *RULES, "-o", "-", input=compressed(LINES, kind))
     assert (result.code, result.out.encode()) == (0, lines)
     assert "Read     standard input, 6 lines\n" in result.err
@@ -124,15 +129,15 @@ def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> 
 
 
 def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) -> None:
-    archive = compressed(LINES + b"\n", "gz") + compressed(LINES * 9, "gz")
+    archive = compressed(LINES + b"\n", "a.gz") + compressed(LINES * 9, "a.gz")
     (folder / "b.jsonl.gz").write_bytes(archive[:-10])
     (folder / "out.jsonl").write_text("old")
     before = sorted(folder.iterdir())
     result = cli("b.jsonl.gz", *RULES, "-o", "out.jsonl")
-    place = f"cut short: the gzip file ends early, at byte {len(archive) - 10:,}"
+    place = "cut short: the compressed file ends early"
     assert (result.code, result.out, result.err) == (2, "", f"reducer: error: b.jsonl.gz: {place}\n")
     assert ((folder / "out.jsonl").read_text(), sorted(folder.iterdir())) == ("old", before)
-    (folder / "h.json.gz").write_bytes(compressed(LONG, "gz")[:-10])
+    (folder / "h.json.gz").write_bytes(compressed(LONG, "a.gz")[:-10])
     result = cli("h.json.gz", "h.json", *RULES)
     assert result.code == 2
     assert result.err.startswith("reducer: error: h.json.gz: cut short: ")
@@ -167,9 +172,9 @@ def test_the_diff_of_json_lines_shows_line_numbers(folder: Path, cli: Cli, lines
 
 
 def test_the_error_names_a_missing_package(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "zstandard", None)
+    monkeypatch.setitem(sys.modules, zstd.__name__, None)
     (folder / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd....")
-    message = "zstd files need the package zstandard: pip install 'reducer[zstd]'\n"
+    message = "zstd files need the package backports.zstd: pip install 'reducer[zstd]'\n"
     assert cli("a.jsonl.zst").err == f"reducer: error: a.jsonl.zst: {message}"
     assert cli("h.json", "-o", "out.jsonl.zst").err == f"reducer: error: out.jsonl.zst: {message}"
 
@@ -283,7 +288,7 @@ def test_a_long_stream_needs_little_memory(folder: Path) -> None:
 def large(folder: Path) -> Path:
     """Write `a.jsonl.gz`, which takes seconds to reduce."""
     line = history(("lookup", {"records": RECORDS}), ("other", "x")) + b"\n"
-    (folder / "a.jsonl.gz").write_bytes(compressed(line * 6000, "gz"))
+    (folder / "a.jsonl.gz").write_bytes(compressed(line * 6000, "a.gz"))
     return folder
 
 

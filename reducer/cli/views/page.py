@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from reducer.analysis.json_report import as_json
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report
-from reducer.cli.files import write
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, say
-from reducer.cli.views.json_report import as_json
 from reducer.workbench.page import report_page
 
 ENDINGS = (".html", ".htm")

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from reducer.analysis.explanation import Explanation, StepReport
+from reducer.analysis.json_values import fields_of, plain
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
-from reducer.cli.screen import fields_of, plain
 
 VERSION = 4
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""

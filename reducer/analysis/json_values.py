@@ -1,0 +1,34 @@
+"""Plain JSON values of dataclasses, named tuples and problems in rule files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from reducer.errors import Diagnostic
+
+
+def plain(value: Any) -> Any:
+    """Convert a value to plain JSON values."""
+    if is_dataclass(value):
+        return fields_of(value)
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return list(map(plain, value)) if isinstance(value, (list, tuple)) else value
+
+
+def fields_of(value: Any, *without: str) -> dict[str, Any]:
+    """Convert a dataclass to a dict of plain JSON values, without the fields named in `without`."""
+    return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.name not in without}
+
+
+def problem_fields(problem: Diagnostic) -> dict[str, Any]:
+    """Return a problem of a rule file as JSON values."""
+    from reducer.rules.diagnostics import catalogue  # takes time to import, and other forms do not need it
+
+    fields = plain(problem)
+    name = catalogue()[problem.code].name
+    return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}
