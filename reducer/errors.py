@@ -119,6 +119,11 @@ def _folded(name: str) -> str:
     return name[:_MAX_NAME].strip().casefold().replace("-", "_").replace(" ", "_")
 
 
+def reason(error: Exception) -> str:
+    """Return the reason of a failed read or write, without file name and error number."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 class RuleError(ValueError):
     """Rule files cannot be used. `problems` contains a `Diagnostic` for every error, ordered by file and line."""
 
@@ -129,6 +134,10 @@ class RuleError(ValueError):
 
 class HistoryError(ValueError):
     """A text is not a history. The message names the file or position and explains what was expected."""
+
+
+class FileError(ValueError):
+    """A file cannot be read or written, or does not contain what is expected. The message names the file."""
 
 
 class ArchiveError(OSError):

@@ -1,11 +1,16 @@
-"""Find rule files and built-in packs, and read files with a size limit."""
+"""Find rule files and built-in packs, read files with a size limit, and write them completely or not at all."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EFBIG, EINVAL, ENOENT
 from pathlib import Path
+from typing import IO
 
-from reducer.errors import did_you_mean, nearest
+from reducer.errors import FileError, did_you_mean, nearest, reason
 
 MAX_RULE_BYTES = 1_000_000
 """The maximum size of a rule file."""
@@ -79,3 +84,38 @@ def read_file(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise OSError(EFBIG, f"larger than {max_bytes:,} bytes", str(path))
     return data
+
+
+@contextmanager
+def replaced(file: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing and create its folder. Raises `FileError`.
+
+    The content is written to a temporary file, which replaces the file when the block ends. It is deleted if the block
+    raises.
+    """
+    path = Path(os.path.realpath(file))  # replace the target of a link, not the link
+    new = path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:  # a device or a pipe cannot be replaced
+                yield device
+            return
+        try:
+            with new.open("wb") as target:
+                yield target
+                target.flush()
+                os.fsync(target.fileno())
+            if path.exists():
+                shutil.copymode(path, new)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{file}: {reason(error)}") from None
+
+
+def write_file(file: Path, content: bytes) -> None:
+    """Write a file completely or not at all. Raises `FileError`."""
+    with replaced(file) as target:
+        target.write(content)

@@ -12,7 +12,7 @@ from itertools import chain, islice, product
 from random import Random
 from typing import Any
 
-from reducer.analysis.texts import as_json
+from reducer.analysis.texts import json_text
 from reducer.engine import apply_once
 from reducer.errors import Diagnostic, shortened
 from reducer.paths import Expression, Path, Shape, names_of
@@ -80,7 +80,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
     results = ""
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
-        results += f"\n  {title:<8}{shortened(as_json(value), _MAX_SHOWN)}"
+        results += f"\n  {title:<8}{shortened(json_text(value), _MAX_SHOWN)}"
     message = f"`{step.name}` changes the result again in a second pass"
     width = max(1, len(line) - step.location.column + 1)
     return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)

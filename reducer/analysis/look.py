@@ -15,7 +15,6 @@ from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
-from reducer.histories.files import is_heavy
 from reducer.rules import Ruleset
 
 
@@ -113,8 +112,7 @@ def _explained(
 def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:
     """Reduce the history on each line of `piece`, a part of `file`, and report what each step did.
 
-    Line ends, blank lines, lines without a history and lines that need too much memory stay unchanged. Line numbers
-    count from 1 in the piece.
+    Line ends, blank lines and lines without a history stay unchanged. Line numbers count from 1 in the piece.
     """
     outputs: list[bytes] = []
 
@@ -131,19 +129,16 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
 
 
 def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str) -> Look:
-    """Reduce the history on a line or in a row of `file`, which stays unchanged if it is none, or needs much memory."""
+    """Reduce the history on a line or in a row of `file`, which stays unchanged if it is none."""
     lines = LineSum("", lines=1)
-    if is_heavy(line):
-        lines.long = 1
-    else:
-        try:
-            found = look(ruleset, file, line, options)
-            return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
-        except HistoryError as error:
-            lines.bad = 1
-            # The line was read on its own, so the message names line 1.
-            lines.first_bad.append((1, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
-    return Look(Tally(), lines, line)
+    try:
+        found = look(ruleset, file, line, options)
+    except HistoryError as error:
+        lines.bad = 1
+        # The line was read on its own, so the message names line 1.
+        lines.first_bad.append((1, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+        return Look(Tally(), lines, line)
+    return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
 
 
 def joined(looks: Iterable[Look]) -> Look:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from reducer.errors import Diagnostic
+
 
 def as_json(value: Any) -> Any:
     """Convert dataclasses and named tuples to objects, and tuples to lists, at every depth."""
@@ -21,3 +23,12 @@ def as_json(value: Any) -> Any:
 def fields_of(value: Any, *without: str) -> dict[str, Any]:
     """Convert a dataclass to an object of plain JSON values, without the fields named in `without`."""
     return {each.name: as_json(getattr(value, each.name)) for each in fields(value) if each.name not in without}
+
+
+def problem_fields(problem: Diagnostic) -> dict[str, Any]:
+    """Return a problem of a rule file as JSON values."""
+    from reducer.rules.diagnostics import catalogue  # takes time to import, and other forms do not need it
+
+    fields = fields_of(problem)
+    name = catalogue()[problem.code].name
+    return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}

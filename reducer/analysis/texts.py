@@ -84,7 +84,7 @@ def characters(value: Any, otherwise: int = 0) -> int:
         return otherwise
 
 
-def as_json(value: Any, indent: int | None = None) -> str:
+def json_text(value: Any, indent: int | None = None) -> str:
     """Return the JSON of any value of a return or a rule, for people. Never raises.
 
     What JSON cannot express is written as rules see it: a call in a Python literal as a text. A value that rules cannot
@@ -98,7 +98,7 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 def excerpt(value: Any, width: int = 160) -> str:
     """Return the beginning of a text, or of the JSON of another value, on one line. `…` stands for the rest."""
-    text = value if type(value) is str else as_json(value)
+    text = value if type(value) is str else json_text(value)
     text = " ".join(text[: width * 4].split())
     return shortened(text, width)
 

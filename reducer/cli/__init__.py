@@ -14,8 +14,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from reducer.cli.screen import CommandError, reason, say
-from reducer.errors import ArchiveError, did_you_mean, nearest
+from reducer.cli.screen import CommandError, say
+from reducer.errors import ArchiveError, FileError, did_you_mean, nearest, reason
 
 __all__ = ["VERBS", "main"]
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = import_module(f"reducer.cli.{verb}").main(arguments)
         sys.stdout.flush()
-    except (CommandError, ArchiveError) as error:
+    except (CommandError, FileError, ArchiveError) as error:
         say(f"error: {error}")
     except SystemExit as exit:
         is_pipe = isinstance(exit.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output

@@ -14,11 +14,10 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from reducer.analysis.records import fields_of
+from reducer.analysis.records import problem_fields
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import write
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say, visible
 from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
@@ -105,10 +104,3 @@ def _command(problem: Diagnostic) -> str:
     message = f"{problem.message}\nhelp: {problem.help}" if problem.help else problem.message
     escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return visible(f"::{problem.severity} {where},title={problem.code} {catalogue()[problem.code].name}::{escaped}")
-
-
-def problem_fields(problem: Diagnostic) -> dict[str, Any]:
-    """Return a problem as JSON values."""
-    fields = fields_of(problem)
-    name = catalogue()[problem.code].name
-    return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}

@@ -23,7 +23,7 @@ from reducer.analysis.compare import AS_RECORDED, Contender, Score, baseline, co
 from reducer.analysis.measures import added
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import explained, integer, parse, parser
-from reducer.cli.files import read_histories
+from reducer.cli.inputs import read_histories
 from reducer.cli.screen import console, counted, make_table, print_json, print_lines
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.report import share

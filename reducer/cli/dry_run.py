@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
@@ -26,16 +26,19 @@ from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
 from reducer.api import Reducer
-from reducer.cli import files, parquet
-from reducer.cli.answers import as_history
-from reducer.cli.files import Selection, Source
+from reducer.cli.inputs import nothing_found, say_if_broken, sources_or_sample
+from reducer.cli.outputs import check_targets, open_target, targets
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
-from reducer.errors import HistoryError
-from reducer.histories.files import ENDINGS, Chunk
+from reducer.errors import FileError, HistoryError
+from reducer.inputs import tables
+from reducer.inputs.chunks import TOO_LARGE, Chunk, read_chunks
+from reducer.inputs.compression import compressed
+from reducer.inputs.recorded import Selection, as_history, read_sample
+from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 2
@@ -91,7 +94,7 @@ def dry_run(options: Namespace) -> int:
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
-    has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
+    has_bad_lines = any(lines.bad or lines.long for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0
 
@@ -100,18 +103,18 @@ def _prepare(options: Namespace) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     reducer = Reducer(load(chosen), chosen.sources)
-    sources = files.find_sources(options.histories, (*ENDINGS, parquet.ENDING) if options.column else ENDINGS)
-    has_parquet = any(parquet.is_parquet(source.name) for source in sources)
+    sources = sources_or_sample(options.histories, (*ENDINGS, tables.ENDING) if options.column else ENDINGS)
+    has_parquet = any(tables.is_parquet(source.name) for source in sources)
     if options.column and not has_parquet:
         raise CommandError("--column requires Parquet files (.parquet)")
-    targets = files.targets(options.output, sources, chosen.files) if options.output is not None else {}
+    written = targets(options.output, sources, chosen.files) if options.output is not None else {}
     if options.page not in (None, "-"):
-        files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
+        check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
     report = Report(chosen.name, reducer.ruleset, whole=selection.is_everything, references=options.references)
-    return _Run(options, reducer, sources, targets, selection=selection, report=report)
+    return _Run(options, reducer, sources, written, selection=selection, report=report)
 
 
 def _check_archive(options: Namespace, has_parquet: bool) -> None:
@@ -145,14 +148,14 @@ def _is_below(minimums: dict[str, float], result: Report) -> bool:
 
 
 def _reduce_sources(run: _Run) -> None:
-    """Reduce all sources, and report those that cannot be read. Raises `CommandError` if writing fails."""
+    """Reduce all sources, and report those that cannot be read or written. Raises `CommandError`."""
     skipped: list[str] = []
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
                     _reduce_source(run, source, of_source)
-                except HistoryError as error:
+                except FileError as error:
                     message = str(error)
                     if source.folder and message.startswith(f"{source.name}: not a history"):
                         skipped.append(message)
@@ -176,9 +179,9 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         yield len  # there is nothing to write
         return
     target = run.targets[source]
-    with files.open_target(target) as file:
-        if parquet.is_parquet(source.name):
-            with parquet.writer(source.name, file) as write:
+    with open_target(target) as file:
+        if tables.is_parquet(source.name):
+            with tables.writer(source.name, file) as write:
                 yield write
             run.written += file.tell() if target else 0
             return
@@ -190,8 +193,8 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
 
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
-    """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
-    lines = LineSum(source.name, noun="row" if parquet.is_parquet(source.name) else "line")
+    """Add up the results of one source, and write its output. Raises `FileError` if the source cannot be read."""
+    lines = LineSum(source.name, noun="row" if tables.is_parquet(source.name) else "line")
     with _open_output(run, source) as write:
         for _, call in calls:
             result = call()
@@ -205,7 +208,7 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
             run.report.tally.merge(result.tally)
             write(result.output)
         if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
-            raise run.selection.nothing_found(run.sources)  # leaves no output
+            raise nothing_found(run.selection, run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
@@ -240,26 +243,29 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
                 # Detailed results contain rules, which cannot be sent to another process.
                 executor = None if _is_detailed(run.options, chunk) else pool
                 yield source, executor.submit(call).result if executor else call
-        except (CommandError, HistoryError) as error:
+        except FileError as error:
             yield source, partial(_refuse, str(error))
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
-    """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
-    if parquet.is_parquet(source.name):
-        return parquet.row_groups(source.name, options.column)
-    chunks = files.read_chunks(source)
-    if options.tool is None or options.output is not None or source.folder:
-        return chunks
-    first = next(chunks)
-    if as_history(source.name, first.content, options.tool) is first.content:
-        return chain([first], chunks)
-    data = first.content + b"".join(chunk.content for chunk in chunks)
-    return iter([Chunk("history", 0, as_history(source.name, data, options.tool))])
+    """Yield the chunks of a source. With `--tool`, a sample is an answer of this tool."""
+    if tables.is_parquet(source.name):
+        yield from tables.row_groups(source.name, options.column)
+        return
+    or_sample = options.tool is not None and options.output is None and not source.folder
+    for chunk in read_chunks(source, or_sample=or_sample):
+        if chunk.kind == "sample":
+            content = read_sample(source.name, chunk.content)
+            say_if_broken(source.name, content)
+            yield Chunk("history", 0, as_history(source.name, content, options.tool))
+            continue
+        if chunk.kind == "long line":
+            say(f"{source.name}:{chunk.number}: {TOO_LARGE}")
+        yield chunk
 
 
 def _refuse(message: str) -> NoReturn:
-    raise HistoryError(message)
+    raise FileError(message)
 
 
 # --- one chunk, perhaps in a worker process
@@ -285,7 +291,7 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
 def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | None, options: Namespace) -> Look:
     """Reduce a chunk of the source `name`, and compress the output for `target`.
 
-    Raises `HistoryError`, `CommandError` and OSError.
+    Raises `FileError`, `CommandError` and OSError.
     """
     ruleset = reducer.ruleset
     selection = Selection(options.tool, options.call)
@@ -301,18 +307,18 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
     if chunk.kind == "lines":
         result = look_at_lines(ruleset, chunk.content, look_options, name)
     elif chunk.kind == "row group":
-        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
+        return tables.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
     elif chunk.kind == "history":
         try:
             result = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
-            raise HistoryError(f"{name}: {error}") from None
+            raise FileError(f"{name}: {error}") from None
     else:
         is_new = int(chunk.kind == "long line")
         result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
     if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
-    return result._replace(output=files.compressed(result.output, target))
+    return result._replace(output=compressed(result.output, target.name if target else ""))
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

@@ -24,13 +24,14 @@ from typing import Any
 from msgspec.structs import asdict
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Source, find_sources
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.cli.sources import choose_rules, load
 from reducer.entities import Entity
 from reducer.entities.entity import Scan, types_for, under_key
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import decode
+from reducer.inputs.chunks import read_whole
+from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import Token, path_text
 
 _Spot = tuple[Entity, str, str]
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
     """Yield the entities of a file with their positions: a path in JSON and JSON lines, `line:column` in a text."""
-    data = source.read()
+    data = read_whole(source)
     # Bytes that are not UTF-8 contain no entities, but entities may be next to them.
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     value = decode(text)

@@ -14,22 +14,22 @@ Exit codes: 0 done, 2 cannot run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
-from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Selection, find_sources
-from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
+from reducer.cli.inputs import nothing_found, say_if_broken
+from reducer.cli.screen import CommandError, console, counted, print_lines, say_skipped, suggestion, visible
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
-from reducer.errors import HistoryError
-from reducer.histories.files import ENDINGS
 from reducer.histories.validate import CODES
+from reducer.inputs.chunks import Chunk
+from reducer.inputs.recorded import Selection, as_history, read_each, read_sample
+from reducer.inputs.sources import ENDINGS, Source, find_sources
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import is_glob, matches
 from reducer.rules.diagnostics import catalogue
@@ -93,15 +93,10 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
     source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; specify the one that contains the return")
-    try:
-        data = as_history(source.name, source.read(), selection.tool)
-        reports = look(ruleset, source.name, data, LookOptions(selection.matches, detailed=True)).returns
-    except HistoryError as error:
-        raise CommandError(f"{source.name}: {error}") from None
-    if not reports:
-        raise selection.nothing_found([source])
     screen = console()
-    for entry in reports:
+    is_found = False
+    for entry in _explanations(source, selection, ruleset):
+        is_found = True
         head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
         print_lines([head, "", "Which rule"], screen)
         print_lines(_choice(entry, ruleset), screen, 2)
@@ -110,6 +105,25 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
             _print_descriptions(entry.rule, screen)
         print_lines(["", "What it did" if entry.rule else "What happened"], screen)
         print_returns("", [entry], False, screen)
+    if not is_found:
+        raise nothing_found(selection, [source])
+
+
+def _explanations(source: Source, selection: Selection, ruleset: Ruleset) -> Iterator[Explanation]:
+    """Yield what the rules do to each selected return. Lines that are no histories are reported."""
+    options = LookOptions(selection.matches, detailed=True)
+
+    def explanations(source: Source, line: Chunk) -> Iterable[Explanation]:
+        name, data = line.place(source.name), line.content
+        if line.kind == "sample":
+            content = read_sample(name, data)
+            say_if_broken(name, content)
+            data = as_history(name, content, selection.tool or "")
+        return look(ruleset, name, data, options).returns
+
+    skipped: list[str] = []
+    yield from read_each(source, explanations, skipped, or_sample=selection.tool is not None)
+    say_skipped(skipped)
 
 
 def _print_descriptions(rule: Rule, screen: Console) -> None:

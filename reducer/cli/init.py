@@ -20,21 +20,20 @@ from typing import Any
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.explanation import changes
 from reducer.analysis.texts import characters
-from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser, share
-from reducer.cli.files import STANDARD_INPUT, write
-from reducer.cli.schema import schema_text
+from reducer.cli.inputs import each_recorded
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
 from reducer.cli.sources import Chosen, load, write_new
 from reducer.files import rule_files
-from reducer.histories.files import ENDINGS
+from reducer.inputs.recorded import Selection
+from reducer.rules.schema import schema_text
 from reducer.values import Unreducible, chars
 
 _MAX_ANSWERS = 40
 """A draft uses the longest answers of a tool; more of them add nothing new."""
 _MAX_LISTED = 12
 _KINDS = {"removed": "all", "emptied": "all", "cut": "cut", "unwrapped": "quotes"}
-_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
             say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
-        write(schema, schema_text(answers_by_tool if is_history else (), [str(folder)]))
+        write(schema, schema_text(answers_by_tool if is_history else (), rule_files(folder)))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
@@ -98,19 +97,10 @@ def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     """
     contents: dict[str, list[Any]] = {}
     is_history = False
-    for answer in each_answer(names, tool):
+    for answer in each_recorded(names, Selection(tool)):
         is_history = is_history or bool(answer.call)
-        contents.setdefault(answer.tool or tool_name(answer.file), []).append(answer.content)
+        contents.setdefault(answer.tool_or_file, []).append(answer.content)
     return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
-
-
-def tool_name(file: str) -> str:
-    """Return the name of the tool that the file of a sample is named after. Raises `CommandError`."""
-    if file == STANDARD_INPUT:
-        raise CommandError("standard input has no file name; add --tool NAME, the tool that returned this answer")
-    name = Path(file).name
-    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
-    return name[: len(name) - len(ending)] or name
 
 
 def _draft_all(

@@ -19,9 +19,10 @@ from typing import Any
 
 from reducer.analysis.query import Found, Nothing, compile_query, query
 from reducer.analysis.texts import excerpt
-from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import parse, parser
+from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, counted, print_json, visible
+from reducer.inputs.recorded import Recorded, Selection
 from reducer.paths import Path, PathError
 from reducer.values import Unreducible, dump
 
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     answers: list[dict[str, Any]] = []
     reasons: Counter[str] = Counter()
     holds = False
-    for answer in each_answer(options.files, options.tool, options.call):
+    for answer in each_recorded(options.files, Selection(options.tool, options.call)):
         try:
             found = query(expression, answer.content)
         except Unreducible as error:
@@ -78,7 +79,7 @@ def _shortened(value: Any) -> str:
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
-def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
+def _as_json(answer: Recorded, found: Found, names_places: bool) -> dict[str, Any]:
     source = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
     if not names_places:
         return {**source, "value": found.value}

@@ -18,14 +18,16 @@ from pathlib import Path
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Source, compressed, find_sources, open_target, read_chunks, targets
-from reducer.cli.screen import CommandError, counted, say
-from reducer.errors import HistoryError
-from reducer.histories.files import Chunk
+from reducer.cli.outputs import open_target, targets
+from reducer.cli.screen import counted, say
+from reducer.errors import FileError, HistoryError
+from reducer.inputs.chunks import Chunk, read_chunks
+from reducer.inputs.compression import compressed
+from reducer.inputs.sources import Source, find_sources
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
+    """Run the verb and return the exit code. Raises `CommandError`, `FileError` and `ArchiveError`."""
     reader = parser("restore", __doc__, ("--input-format",))
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
@@ -40,15 +42,16 @@ def main(arguments: Sequence[str]) -> int:
         for source, file in targets(options.output, sources, [options.archive]).items():
             try:
                 unrestored += _restore_file(source, file, restored)
-            except CommandError as error:
+            except FileError as error:
                 say(f"error: {error}")
                 errors += 1
     return 2 if errors else 1 if unrestored else 0
 
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
-    """Restore one file, and return the number of returns that stay reduced. Raises `CommandError`."""
+    """Restore one file, and return the number of returns that stay reduced. Raises `FileError`."""
     count = unrestored = size = 0
+    name = "" if file is None else file.name
     with open_target(file) as target:
         for chunk in read_chunks(source):
             restored = list(_restored(source, chunk, restore_history))
@@ -59,7 +62,7 @@ def _restore_file(source: Source, file: Path | None, restore_history: Callable[[
                 for entry, why in one.unrestored:
                     call = f"{entry.tool} {entry.call_id}#{entry.nth}"
                     say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
-            size += target.write(compressed(b"\n".join(one.history for one in restored), file))
+            size += target.write(compressed(b"\n".join(one.history for one in restored), name))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "
     say(f"{written}restored {counted(count, 'return')}, {unrestored:,} not restored")
     return unrestored
@@ -72,5 +75,5 @@ def _restored(source: Source, chunk: Chunk, restore_history: Callable[[bytes], R
             yield restore_history(part)
         except HistoryError as error:
             if chunk.kind == "history":
-                raise CommandError(f"{source.name}: {error}") from None
+                raise FileError(f"{source.name}: {error}") from None
             yield Restored(part, 0, ())

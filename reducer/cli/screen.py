@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
+from reducer.analysis.records import as_json
 from reducer.errors import counted as counted
 from reducer.errors import did_you_mean, nearest
 
@@ -65,11 +66,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = list(known)
     available = f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
     return did_you_mean(nearest(name, names)) or available
-
-
-def reason(error: Exception) -> str:
-    """Return the reason of a failed read or write, without file name and error number."""
-    return getattr(error, "strerror", None) or str(error)
 
 
 def print_problem(text: str) -> None:
@@ -136,7 +132,5 @@ def print_lines(lines: Iterable[str], screen: Console, indent: int = 0, style: s
 def print_json(value: Any, stream: TextIO | None = None) -> None:
     """Print a value as ASCII JSON; dataclasses and named tuples become objects."""
     import json
-
-    from reducer.analysis.records import as_json
 
     print(json.dumps(as_json(value), indent=1), file=stream)

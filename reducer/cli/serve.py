@@ -18,12 +18,14 @@ import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from signal import SIGTERM, default_int_handler, signal
 from threading import Thread
 
 from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.files import find_sources
-from reducer.cli.screen import CommandError, reason, say
+from reducer.cli.inputs import sources_or_sample
+from reducer.cli.screen import CommandError, say, say_skipped
 from reducer.cli.sources import short
+from reducer.errors import reason
 from reducer.files import builtin_rules, rule_files
 
 _PORT = 8420
@@ -41,13 +43,14 @@ def main(arguments: Sequence[str]) -> int:
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
     options = parse(reader, arguments)
     folder, read_only = _folder(options.rules, options.write)
-    sources = find_sources(options.histories)
+    sources = sources_or_sample(options.histories)
 
     from reducer.workbench.api import open_bench  # after the arguments are checked: it takes time to import
-    from reducer.workbench.server import HOST, create_server, new_token
+    from reducer.workbench.server import HOST, create_server, new_token, redirect_file
 
     token = new_token()
     bench = open_bench(folder, sources, read_only)
+    bench.recordings.add_done_callback(lambda done: say_skipped(done.result().skipped))
     try:
         server = create_server(bench, options.port, token)
     except OSError as error:
@@ -56,9 +59,11 @@ def main(arguments: Sequence[str]) -> int:
     address = f"http://{HOST}:{server.server_address[1]}/#{token}"
     print(f"{folder}: {address}", flush=True)
     say("press Ctrl-C to stop")
-    if not options.no_open:
-        Thread(target=_open, args=(address,), daemon=True).start()  # some browsers return when they are closed
-    with server, suppress(KeyboardInterrupt):
+    signal(SIGTERM, default_int_handler)  # leaves no file behind, as Ctrl-C
+    with server, redirect_file(address) as file, suppress(KeyboardInterrupt):
+        if not options.no_open:
+            # Some browsers return when they are closed.
+            Thread(target=_open, args=(file.as_uri(),), daemon=True).start()
         server.serve_forever()
     return 0
 
@@ -84,6 +89,6 @@ def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
     raise CommandError(f"--rules {name}: {what}")
 
 
-def _open(address: str) -> None:
-    if not webbrowser.open(address):
+def _open(file: str) -> None:
+    if not webbrowser.open(file):
         say("no browser found; open the address above")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.files import write
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
 from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files

@@ -22,13 +22,12 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reducer.analysis import rule_tests
-from reducer.analysis.records import as_json, fields_of
+from reducer.analysis.records import as_json, fields_of, problem_fields
 from reducer.analysis.rule_tests import Case, Coverage, Failure
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import Sample, Snapshots, snapshots_for
 from reducer.cli.arguments import parse, parser
-from reducer.cli.check import problem_fields
-from reducer.cli.files import write
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem, say, visible
 from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line

@@ -26,15 +26,16 @@ from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report, attention, tally_of
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.texts import as_json, listed, opened
-from reducer.cli.answers import Answer, each_answer
+from reducer.analysis.texts import json_text, listed, opened
 from reducer.cli.arguments import parse, parser
+from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, files_read, load
 from reducer.cli.views.diff import print_effects, print_head
 from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
 from reducer.errors import shortened
+from reducer.inputs.recorded import Recorded, Selection
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
 
@@ -116,7 +117,7 @@ def _print(results: _Results, is_short: bool) -> None:
 
 
 def _text(content: object) -> str:
-    return content if type(content) is str else as_json(content, indent=1)
+    return content if type(content) is str else json_text(content, indent=1)
 
 
 def _excerpt(content: object, width: int) -> list[str]:
@@ -142,19 +143,19 @@ def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
     return ruleset.rules[0]
 
 
-def _answers(rule: Rule, options: Namespace) -> Iterable[Answer]:
+def _answers(rule: Rule, options: Namespace) -> Iterable[Recorded]:
     """Return the answers of the rule's tools. Raises `CommandError`."""
-    answers = list(each_answer(options.samples, options.tool))
+    answers = list(each_recorded(options.samples, Selection(options.tool)))
     if of_rule := [answer for answer in answers if not answer.call or matches([rule], answer.tool)]:
         return of_rule
     tools = listed(f"`{answer.tool}`" for answer in answers)
     raise CommandError(f"no answers of `{rule.name}`; the history contains answers of {tools}")
 
 
-def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Answer]:
+def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Recorded]:
     """Yield the samples of the rule. Raises `CommandError`."""
     try:
         for sample in samples_of(rule, ruleset):
-            yield Answer(sample.title.removeprefix("the "), rule.name, "", sample.read())
+            yield Recorded(sample.title.removeprefix("the "), rule.name, "", sample.read())
     except SampleError as error:
         raise CommandError(str(error)) from None

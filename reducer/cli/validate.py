@@ -22,7 +22,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Source, find_sources, read_lines
 from reducer.cli.screen import (
     CommandError,
     counted,
@@ -33,9 +32,11 @@ from reducer.cli.screen import (
     say_skipped,
     visible,
 )
+from reducer.errors import FileError
 from reducer.histories.against import compare
-from reducer.histories.files import MAX_LINE, is_heavy
 from reducer.histories.validate import CODES, Finding, Severity, check
+from reducer.inputs.chunks import TOO_LARGE, read_lines
+from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20
@@ -90,7 +91,7 @@ def _add(checked: _Checked, source: Source, against: str | None) -> None:
     try:
         original = None if against is None else _original(against, source)
         histories, findings = _check(source, original)
-    except CommandError as error:
+    except FileError as error:
         say(f"error: {error}")
         checked.errors += 1
         return
@@ -130,7 +131,7 @@ def _original(name: str, source: Source) -> Source:
 
 
 def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]:
-    """Check a source against its `original`; return the number of histories and the findings. Raises `CommandError`."""
+    """Check a source against its `original`; return the number of histories and the findings. Raises `FileError`."""
     findings: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
@@ -138,12 +139,11 @@ def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         last = max(line.number, 1)
-        is_checked = not line.number or not (line.kind == "long line" or line.is_blank or is_heavy(line.content))
+        is_checked = not (line.kind == "long line" or line.is_blank)
         if is_checked:
             findings += check(line.content, last)
         elif not line.is_blank:
-            what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            findings.append(Finding("V007", (), what, line=last, column=1))
+            findings.append(Finding("V007", (), f"{TOO_LARGE}; it was not checked", line=last, column=1))
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass

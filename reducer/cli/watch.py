@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reducer.cli.screen import CommandError, counted, say
+from reducer.errors import FileError
 
 _INTERVAL = 0.3
 """Seconds between two checks of the files."""
@@ -27,7 +28,7 @@ def watch(run: Callable[[], object], files: Callable[[], Iterable[Path]]) -> NoR
         before = _stamps(files)  # a change during the run counts too
         try:
             run()
-        except (CommandError, OSError) as error:
+        except (CommandError, FileError, OSError) as error:
             say(f"error: {error}")
         sys.stdout.flush()
         say(f"watching {counted(len(before), 'file')}; press Ctrl-C to stop")
@@ -39,7 +40,7 @@ def watch(run: Callable[[], object], files: Callable[[], Iterable[Path]]) -> NoR
 def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int]]:
     """Return the modification time and the inode of each file that exists, or nothing if they cannot be listed."""
     stamps: dict[Path, tuple[int, int]] = {}
-    with suppress(CommandError, OSError):
+    with suppress(CommandError, FileError, OSError):
         for file in filter(Path.exists, files()):
             status = file.stat()
             stamps[file] = (status.st_mtime_ns, status.st_ino)

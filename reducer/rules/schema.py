@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,11 +12,13 @@ from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
+from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op, StepKeys, enumerated
 from reducer.rules.diagnostics import written
 from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile
+from reducer.rules.parser import parse, plain
 
 Schema = dict[str, Any]
 
@@ -27,6 +30,21 @@ class _Generator(GenerateJsonSchema):
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> Schema:
         return self.generate_inner(schema["schema"])
+
+
+def schema_text(tools: Iterable[str], files: Iterable[Path]) -> bytes:
+    """Return the schema as JSON in UTF-8, with the types and conditions that rule files define. Raises OSError."""
+    trees = [parse(read_file(file, MAX_RULE_BYTES), str(file))[0] for file in files]
+    contents = [plain(tree) for tree in trees if tree is not None]
+    schema = rule_schema(sorted(set(tools)), _names(contents, "entities"), _names(contents, "conditions"))
+    text = json.dumps(schema, ensure_ascii=False, indent=1)
+    return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+
+
+def _names(contents: Iterable[Any], key: str) -> list[str]:
+    """Return the keys of a top-level mapping of rule files, which may contain any errors."""
+    mappings = (content.get(key) for content in contents if type(content) is dict)
+    return sorted({str(name) for names in mappings if type(names) is dict for name in names})
 
 
 def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditions: Iterable[str] = ()) -> Schema:

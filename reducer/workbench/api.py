@@ -48,25 +48,23 @@ from reducer.analysis.explanation import explained
 from reducer.analysis.json_report import return_as_json
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
-from reducer.analysis.records import as_json, fields_of
+from reducer.analysis.records import as_json, fields_of, problem_fields
 from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import samples_of
 from reducer.analysis.tree import tree as tree_of
-from reducer.cli.answers import read_answer
-from reducer.cli.check import problem_fields
-from reducer.cli.files import Source
-from reducer.cli.schema import schema_text
-from reducer.cli.screen import CommandError, reason
 from reducer.engine import Outcome, attempt
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, FileError, reason
 from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.inputs.recorded import read_sample
+from reducer.inputs.sources import Source
 from reducer.paths import PathError
 from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.choose import is_glob
 from reducer.rules.diagnostics import written
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
+from reducer.rules.schema import schema_text
 from reducer.values import Unreducible
 from reducer.workbench.folder import ChangedError, RefusedName, located, read, rule_names, save
 from reducer.workbench.recordings import Recordings, load
@@ -123,7 +121,7 @@ def answer(bench: Bench, method: str, path: str, given: Mapping[str, Any]) -> by
     except OSError as error:
         status = HTTPStatus.NOT_FOUND if isinstance(error, FileNotFoundError) else HTTPStatus.FORBIDDEN
         raise ApiError(status, f"{error.filename}: {reason(error)}") from None
-    except (CommandError, RefusedName, NoStep, PathError, Unreducible, UnicodeError) as error:
+    except (FileError, RefusedName, NoStep, PathError, Unreducible, UnicodeError) as error:
         raise ApiError(HTTPStatus.BAD_REQUEST, str(error)) from None
     return found if type(found) is bytes else json.dumps(found).encode()
 
@@ -207,7 +205,7 @@ def _why_not(bench: Bench) -> str:
 @_endpoint
 def _schema(bench: Bench) -> bytes:
     tools = {answer.tool for answer in bench.recordings.result().answers}
-    return schema_text(tools, [str(bench.folder)] if rule_names(bench.folder) else [])
+    return schema_text(tools, [bench.folder / name for name in rule_names(bench.folder)])
 
 
 def _texts(bench: Bench) -> dict[str, bytes]:
@@ -308,7 +306,7 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
 def _content(bench: Bench, content: Content) -> Any:
     """Return the content of a recorded return, or the one that the text of a sample contains."""
     if isinstance(content, str):
-        return read_answer("the sample", content.encode("utf-8", "surrogatepass"))
+        return read_sample("the sample", content.encode("utf-8", "surrogatepass"))
     answers = bench.recordings.result().answers
     if not 0 <= content < len(answers):
         raise ApiError(HTTPStatus.NOT_FOUND, f"there is no return with the number {content:,}")

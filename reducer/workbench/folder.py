@@ -11,8 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from reducer.analysis.samples import MAX_SAMPLE
-from reducer.cli.files import write
-from reducer.files import read_file, rule_files
+from reducer.files import read_file, rule_files, write_file
 
 _PART = r"[^\x00-\x1f\x7f/\\:.][^\x00-\x1f\x7f/\\:]{0,99}"
 _NAME = re.compile(rf"(?:{_PART}/){{0,2}}{_PART}\.(?:yaml|yml|json|txt)")
@@ -55,7 +54,7 @@ def read(folder: Path, name: str) -> tuple[str, str]:
 def save(folder: Path, name: str, text: str, version: str) -> str:
     """Write a file if it still has the given version on disk, and return the new version.
 
-    Raises `ChangedError`, `RefusedName`, OSError, `UnicodeEncodeError` and `CommandError`.
+    Raises `ChangedError`, `RefusedName`, OSError, `UnicodeEncodeError` and `FileError`.
     """
     path, data = located(folder, name), text.encode()
     try:
@@ -64,7 +63,7 @@ def save(folder: Path, name: str, text: str, version: str) -> str:
         old, current = "", ""
     if current not in (version, _version(data)):
         raise ChangedError(old, current)
-    write(path, data)
+    write_file(path, data)
     return _version(data)
 
 

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducer.analysis.texts import characters
-from reducer.cli.answers import Answer, answers_in
-from reducer.cli.files import Selection, Source
-from reducer.cli.init import tool_name
-from reducer.cli.screen import CommandError, say_skipped
+from reducer.errors import FileError
+from reducer.inputs.recorded import ALL, Recorded, recorded
+from reducer.inputs.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
     """The tool returns, their sizes in characters, and the files that could not be read with the reasons."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[Recorded]
     sizes: Sequence[int]
     skipped: Sequence[str]
 
 
 def load(sources: Sequence[Source]) -> Recordings:
-    """Read the tool returns of all sources, and report the sources that cannot be read."""
-    answers: list[Answer] = []
+    """Read the tool returns of all sources. Sources and lines that cannot be read are skipped."""
+    answers: list[Recorded] = []
     skipped: list[str] = []
     for source in sources:
         try:
-            for answer in answers_in(source, Selection()):
-                tool = answer.tool or tool_name(source.name)
-                answers.append(Answer(Path(source.name).name, tool, answer.call, answer.content))
-        except (CommandError, RecursionError) as error:
+            for one in recorded(source, ALL, skipped):
+                answers.append(replace(one, file=Path(source.name).name, tool=one.tool_or_file))
+        except (FileError, RecursionError) as error:
             skipped.append(str(error))
-    say_skipped(skipped)
     return Recordings(answers, [characters(answer.content) for answer in answers], skipped)

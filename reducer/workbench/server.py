@@ -2,7 +2,7 @@
 
 The page is public, because it contains no data. Each request of the API needs the token, which is in the fragment of
 the address that the terminal shows: browsers never send it. Requests of other sites are refused by `Host` (against DNS
-rebinding), `Origin` and `Sec-Fetch-Site`.
+rebinding), `Origin` and `Sec-Fetch-Site`; another page can only open the workbench, as a link does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,19 @@ import json
 import secrets
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
+from threading import BoundedSemaphore
+from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -24,8 +32,17 @@ from reducer.workbench.api import ApiError, Bench, answer
 HOST = "127.0.0.1"
 TOKEN_HEADER = "X-Reducer-Token"
 MAX_BODY = 32_000_000
+MAX_CONNECTIONS = 32
+"""Connections at the same time. A browser opens six."""
 _TIMEOUT = 30
-"""Seconds after which a silent connection is closed."""
+"""Seconds in which a request must arrive."""
+_OPENED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+_REDIRECT = """<!doctype html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url={address}">
+<title>reducer</title>
+<a href="{address}">Open the workbench</a>
+"""
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE = "workbench.html"
 _SCRIPTS = ("api.js", "codemirror.js", "rule_editor.js", "tree.js", "workbench.js")
@@ -49,6 +66,24 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def __init__(self, *arguments: Any) -> None:
+        self._free = BoundedSemaphore(MAX_CONNECTIONS)
+        super().__init__(*arguments)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer the requests of a connection in a thread, or close it if there are too many."""
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer the requests of a connection."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore connections that the browser closes early."""
         if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
@@ -65,6 +100,37 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
+@contextmanager
+def redirect_file(address: str) -> Iterator[Path]:
+    """Yield a file that leads a browser to an address, and delete it afterwards.
+
+    All users of a machine can read the command line of a browser, but only the owner can read this file.
+    """
+    with TemporaryDirectory(prefix="reducer-") as folder:
+        file = Path(folder, "open.html")
+        file.touch(0o600)
+        file.write_text(_REDIRECT.format(address=address), "utf-8")
+        yield file
+
+
+class _Reader(RawIOBase):
+    """Reads from a connection until a deadline, which senders of single bytes do not move."""
+
+    def __init__(self, connection: socket) -> None:
+        self._connection = connection
+        self.deadline = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        seconds = self.deadline - monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        self._connection.settimeout(seconds)
+        return self._connection.recv_into(buffer)
+
+
 class _Connection(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
@@ -79,14 +145,25 @@ class _Connection(BaseHTTPRequestHandler):
         self.token = token
         super().__init__(*arguments)  # answers the requests
 
+    def setup(self) -> None:
+        """Prepare the streams of the connection."""
+        super().setup()
+        self._reader = _Reader(self.connection)
+        self.rfile = BufferedReader(self._reader)
+
+    def handle_one_request(self) -> None:
+        """Read and answer one request."""
+        self._reader.deadline = monotonic() + self.timeout
+        super().handle_one_request()
+
     def log_message(self, *_: Any) -> None:
         """Log nothing: addresses contain no errors."""
 
     def do_GET(self) -> None:
         """Answer a request."""
         try:
-            self._check_origin()
             url = urlsplit(self.path)
+            self._check_origin(is_page=url.path == "/")
             if url.path.startswith("/api/"):
                 self._send(HTTPStatus.OK, self._answer(url.path, url.query), "application/json")
             elif self.command == "GET":
@@ -104,12 +181,14 @@ class _Connection(BaseHTTPRequestHandler):
 
     do_POST = do_PUT = do_GET  # noqa: N815  # the names that `http.server` calls
 
-    def _check_origin(self) -> None:
-        """Raise `ApiError` for a request that another site makes."""
+    def _check_origin(self, *, is_page: bool) -> None:
+        """Raise `ApiError` for a request that another site makes, unless it opens the page."""
         port = self.connection.getsockname()[1]
         hosts = self.headers.get_all("Host", [])
         if hosts not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
             raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{HOST}:{port}/ only")
+        if is_page and all(self.headers.get_all(name) == [value] for name, value in _OPENED.items()):
+            return
         origins = set(self.headers.get_all("Origin", []))
         sites = set(self.headers.get_all("Sec-Fetch-Site", []))
         if not origins <= {f"http://{hosts[0]}"} or not sites <= {"same-origin", "none"}:
@@ -150,6 +229,7 @@ class _Connection(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, content, _TYPES[name.rpartition(".")[2]], nonce)
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str, nonce: str = "") -> None:
+        self.connection.settimeout(self.timeout)
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))

@@ -104,7 +104,7 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start the command line as a process that reacts to Ctrl-C even if this process ignores it."""
     command = [sys.executable, "-m", "reducer", *arguments]
     react = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    return subprocess.Popen(command, env=ENVIRONMENT, preexec_fn=react, **options)
+    return subprocess.Popen(command, **{"env": ENVIRONMENT, "preexec_fn": react, **options})
 
 
 def process(*arguments: str, input: bytes = b"", env: dict[str, str] | None = None) -> Result:

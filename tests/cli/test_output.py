@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.histories.files import compressed
+from reducer.inputs.compression import compressed
 from tests.cli.conftest import ENVIRONMENT, LONG, Cli
 
 RULES = ("--rules", "lookup.yaml")
@@ -95,7 +95,7 @@ def logs(folder: Path) -> dict[str, bytes]:
     files = {
         "a.json": LONG,
         "deep/b.jsonl": LONG + b"\n" + LONG,
-        "deep/c.ndjson.gz": compressed(LONG + b"\n[]\n", "gz"),
+        "deep/c.ndjson.gz": compressed(LONG + b"\n[]\n", "a.gz"),
         "d.json": LONG + b"\n" + LONG + b"\n",
         "notes.txt": b"no history",
         ".cache/e.json": LONG,
@@ -137,7 +137,7 @@ def test_named_files_are_written_to_a_folder_by_name(folder: Path, cli: Cli, log
 def test_invalid_files_in_a_folder_are_skipped(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
     (folder / "logs" / "manifest.json").write_text('[{"source": "x"}]')
     (folder / "logs" / "broken.json").write_text("[{")
-    (folder / "logs" / "cut.jsonl.gz").write_bytes(compressed(LONG, "gz")[:-4])
+    (folder / "logs" / "cut.jsonl.gz").write_bytes(compressed(LONG, "a.gz")[:-4])
     result = cli("logs", *RULES, "-o", "out/", "--jobs", "2")
     assert result.code == 2
     assert [line.split(": ")[1:4] for line in result.err.splitlines()[:2]] == [

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from reducer.cli import validate
 from tests.cli.conftest import LONG, SESSIONS, Cli, Result
 from tests.histories.messages import HISTORY, answer, call, prompt, request, response
 
@@ -88,7 +87,7 @@ def test_lines_are_checked_one_by_one(folder: Path, cli: Cli) -> None:
     (folder / "many.jsonl.gz").write_bytes(gzip.compress((folder / "many.jsonl").read_bytes()))
     assert cli("validate", "many.jsonl.gz").out == result.out.replace("many.jsonl", "many.jsonl.gz")
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(SOUND)[:-9])
-    message = "reducer: error: cut.jsonl.gz: cut short: the gzip file ends early"
+    message = "reducer: error: cut.jsonl.gz: cut short: the compressed file ends early"
     assert cli("validate", "cut.jsonl.gz").err.startswith(message)
 
 
@@ -115,12 +114,12 @@ def test_lines_against_their_originals(folder: Path, cli: Cli) -> None:
 
 
 def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validate, "is_heavy", lambda line: len(line) > 5_000)
+    monkeypatch.setattr("reducer.inputs.chunks.is_heavy", lambda line: len(line) > 5_000)
     heavy = json.dumps([request(prompt("x" * 6_000))]).encode()
     long = b'["' + b"x" * 17_000_000 + b'"]'
     (folder / "many.jsonl").write_bytes(b"\n".join((heavy, long, SOUND)))
     result = cli("validate", "many.jsonl", "--against", "many.jsonl")
-    why = "a line of more than 16,777,216 bytes, or one that takes too much memory; it was not checked"
+    why = "longer than 16 MB, or needs too much memory; it was not checked"
     assert result.code == 0
     assert result.out.splitlines()[0] == f"many.jsonl:1:1: warning V007 at @: {why}"
     assert codes(result) == ["V007", "V007"]

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from reducer.cli.files import find_sources
+from reducer.inputs.sources import find_sources
 from reducer.workbench.api import open_bench
 from reducer.workbench.server import TOKEN_HEADER, create_server
 

@@ -133,15 +133,12 @@ def test_tools_are_listed_with_their_rules(start: Start) -> None:
     assert run(bench, "tool: [se*, answer]")["tools"] == ["search", "answer"]
 
 
-def test_a_history_that_cannot_be_read_is_reported_and_others_work(
-    start: Start, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_history_that_cannot_be_read_is_reported_and_others_work(start: Start) -> None:
     bench = start(histories={"bad.json": '[{"parts": [{"part_kind": ', "good.json": history(("list_hosts", HOSTS))})
     answer = bench.get("GET", "rules")
     assert [tool["tool"] for tool in answer["tools"]] == ["list_hosts"]
     assert len(answer["skipped"]) == 1
     assert "bad.json: cut off" in answer["skipped"][0]
-    assert "bad.json" in capsys.readouterr().err
 
 
 # --- running a rule

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reducer.workbench.server import redirect_file
 from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
 
 api = pytest.importorskip(
@@ -43,6 +44,14 @@ def open_page(browser: Any) -> Iterator[Open]:
     yield opened
     context.close()
     assert errors == []
+
+
+def test_the_file_that_serve_opens_leads_to_the_workbench(start: Start, browser: Any, tmp_path: Path) -> None:
+    with redirect_file(start().url) as file:
+        page = browser.new_page()
+        page.goto(file.as_uri())
+        expect(page.locator(".cm-content")).to_contain_text("tool: list_hosts", timeout=TIMEOUT)
+        page.close()
 
 
 def append(page: Any, text: str) -> None:

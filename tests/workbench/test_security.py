@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
-from reducer.workbench.server import MAX_BODY, TOKEN_HEADER
+from reducer.workbench.server import MAX_BODY, MAX_CONNECTIONS, TOKEN_HEADER, _Connection
 from tests.workbench.conftest import RULE, Workbench
 
 Start = Callable[..., Workbench]
@@ -169,6 +172,53 @@ def test_a_connection_that_breaks_off_does_not_end_the_server(start: Start, capf
             client.sendall(sent)
     assert bench.ask("GET", "rules")[0] == 200
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_half_sent_requests_take_few_threads_and_end(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Connection, "timeout", 2)
+    bench = start()
+    before = most = threading.active_count()
+    clients = [socket.create_connection(("127.0.0.1", bench.port), timeout=30) for _ in range(200)]
+    try:
+        for client in clients:
+            with suppress(ConnectionError):  # refused, because there are too many
+                client.sendall(b"GET / HTTP/1.1\r\nX: ")
+        # A byte from time to time does not keep a request open.
+        while any(map(_is_open, clients)):
+            most = max(most, threading.active_count())
+            for client in clients:
+                with suppress(OSError):
+                    client.send(b"x")
+            time.sleep(0.05)
+    finally:
+        for client in clients:
+            client.close()
+    assert most <= before + MAX_CONNECTIONS
+    assert bench.ask("GET", "rules")[0] == 200
+
+
+def _is_open(client: socket.socket) -> bool:
+    """Return whether the server has not ended a connection on which it sends nothing."""
+    client.setblocking(False)
+    try:
+        return client.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def test_a_page_that_opens_the_workbench_is_accepted(start: Start) -> None:
+    bench = start()
+    opened = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert bench.send("GET", "/", headers=opened)[0] == 200
+    for path, changed in (
+        ("/api/rules", {}),
+        ("/", {"Sec-Fetch-Dest": "iframe"}),
+        ("/", {"Sec-Fetch-Mode": "no-cors"}),
+        ("/tree.js", {"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}),
+    ):
+        assert bench.send("GET", path, headers=opened | changed)[0] == 403
 
 
 def test_contents_cannot_become_markup(start: Start) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import stat
 import subprocess
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -14,16 +15,17 @@ import pytest
 from reducer.cli import main
 from reducer.cli.serve import _folder, _open
 from reducer.files import rule_files
-from tests.cli.conftest import start
+from tests.cli.conftest import ENVIRONMENT, start
 from tests.workbench.conftest import HOSTS, RULE, history
 
 
 def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> None:
     (tmp_path / "session.json").write_text(history(("list_hosts", HOSTS)))
+    (tmp_path / "empty.json").write_text(" ")
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "list_hosts.yaml").write_text(RULE)
     with start(
-        *("serve", "session.json", "--port", "0", "--no-open"),
+        *("serve", "session.json", "empty.json", "--port", "0", "--no-open"),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -37,7 +39,9 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
             assert b'"rule": "list_hosts.yaml"' in answer.read()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
-    assert (process.returncode, out, err) == (0, "", "reducer: press Ctrl-C to stop\n")
+    assert (process.returncode, out) == (0, "")
+    skipped = "reducer: skipped empty.json: empty; expected a history, or one answer of a tool"
+    assert sorted(err.splitlines()) == ["reducer: press Ctrl-C to stop", skipped]
 
 
 @pytest.mark.parametrize(
@@ -79,8 +83,41 @@ def test_a_port_in_use_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("webbrowser.open", lambda address: False)
-    _open("http://127.0.0.1:1/")
+    _open("file:///redirect.html")
     assert capsys.readouterr().err == "reducer: no browser found; open the address above\n"
+
+
+BROWSER = """#!/bin/sh
+printf '%s\\n' "$@" > shown.txt
+"""
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_line_of_the_browser_contains_no_token(tmp_path: Path, ended_by: signal.Signals) -> None:
+    (tmp_path / "browser").write_text(BROWSER)
+    (tmp_path / "browser").chmod(0o700)
+    (tmp_path / "rules").mkdir()
+    with start(
+        *("serve", "--port", "0"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**ENVIRONMENT, "BROWSER": "./browser %s", "TMPDIR": str(tmp_path)},
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().partition(": ")[2].strip()
+        token = address.partition("#")[2]
+        shown = tmp_path / "shown.txt"
+        while not (shown.exists() and shown.read_text().endswith("\n")):
+            assert process.poll() is None
+        url = shown.read_text().strip()
+        assert (url.startswith("file://"), token in url) == (True, False)
+        file = Path(url.removeprefix("file://"))
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert address in file.read_text()
+        process.send_signal(ended_by)
+        process.communicate(timeout=30)
+    assert (process.returncode, file.exists(), file.parent.exists()) == (0, False, False)
 
 
 @pytest.mark.parametrize("name", ["builtin", "builtin:web", "builtin:general"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report
-from reducer.cli.files import write
+from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, say
 from reducer.workbench.page import report_page
 

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING
 
 from reducer.analysis.look import Look, LookOptions, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
-from reducer.errors import HistoryError
-from reducer.histories.files import Chunk
+from reducer.errors import FileError
+from reducer.inputs.chunks import Chunk, is_heavy
 from reducer.rules import Ruleset
 
 if TYPE_CHECKING:
@@ -28,25 +28,27 @@ def is_parquet(name: str) -> bool:
 
 
 def row_groups(name: str, column: str | None) -> Iterator[Chunk]:
-    """Yield a chunk for each row group of a file, at least one. Raises `HistoryError`."""
+    """Yield a chunk for each row group of a file, at least one. Raises `FileError`."""
     with _opened(name) as file:
         from reducer.arrow import column_index, columns
 
         if column is None:
-            raise HistoryError(f"{name}: add --column with the column of the histories; {columns(file.schema_arrow)}")
+            raise FileError(f"{name}: add --column with the column of the histories; {columns(file.schema_arrow)}")
         try:
             column_index(file.schema_arrow, column)
         except ValueError as error:
-            raise HistoryError(f"{name}: {error}") from None
+            raise FileError(f"{name}: {error}") from None
         count = max(1, file.num_row_groups)
     for number in range(count):
         yield Chunk("row group", number, b"")
 
 
 def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, options: LookOptions) -> Look:
-    """Reduce a column of a row group. The output is an Arrow stream of the row group. Raises `HistoryError`."""
+    """Reduce a column of a row group. The output is an Arrow stream of the row group. Raises `FileError`."""
 
     def reduce(row: bytes) -> tuple[bytes, Look]:
+        if is_heavy(row):
+            return row, Look(Tally(), LineSum("", lines=1, long=1))
         found = look_at_line(ruleset, row, options, name)
         return found.output if options.writes else row, found._replace(output=b"")
 
@@ -75,7 +77,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
 def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
     """Write a file like the file `name`; yield a function that writes the Arrow stream of a row group.
 
-    The schema, the metadata, the codec of each column and the row groups stay the same. Raises `HistoryError` and
+    The schema, the metadata, the codec of each column and the row groups stay the same. Raises `FileError` and
     OSError.
     """
     with _opened(name) as file:
@@ -96,13 +98,13 @@ def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
 
 @contextmanager
 def _opened(name: str) -> Iterator[ParquetFile]:
-    """Open a Parquet file, and report errors in it. Raises `HistoryError`."""
+    """Open a Parquet file, and report errors in it. Raises `FileError`."""
     if not Path(name).is_file():
-        raise HistoryError(f"{name}: not a regular file")
+        raise FileError(f"{name}: not a regular file")
     try:
         import reducer.arrow  # noqa: F401  # names the extra if pyarrow is missing
     except ImportError as error:
-        raise HistoryError(str(error)) from None
+        raise FileError(str(error)) from None
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -110,4 +112,4 @@ def _opened(name: str) -> Iterator[ParquetFile]:
         with pq.ParquetFile(name) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
-        raise HistoryError(f"{name}: not a Parquet file, or damaged: {error}") from None
+        raise FileError(f"{name}: not a Parquet file, or damaged: {error}") from None
