@@ -108,11 +108,6 @@ class Measures(NamedTuple):
     again: tuple[Repeat, ...] = ()
 
     @property
-    def retention(self) -> float | None:
-        """The share of the references that were kept, or None if there are no references."""
-        return self.kept / self.references if self.references else None
-
-    @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
         total = kept = 0
