@@ -16,11 +16,12 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from reducer import files
 from reducer.operations import operations
 from reducer.operations.op import Op
 from reducer.rules import compile_rules
 from reducer.rules.parser import parse, plain
-from reducer.rules.schema import rule_schema
+from reducer.rules.schema import rule_schema, schema_text
 from tests.helpers import RULES
 from tests.laws.strategies import KINDS, rule_files
 from tests.rules.examples import CASES
@@ -101,9 +102,7 @@ def test_custom_types_are_valid_and_tools_and_conditions_are_suggested() -> None
 
 def test_the_schema_of_the_shipped_rules_is_current() -> None:
     """`python -m reducer schema --rules rules -o rules/.schema.json` writes it."""
-    from reducer.cli.schema import schema_text
-
-    assert schema_text((), [str(RULES)]) == (RULES / ".schema.json").read_bytes()
+    assert schema_text((), files.rule_files(RULES)) == (RULES / ".schema.json").read_bytes()
 
 
 def described(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
