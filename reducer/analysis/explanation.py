@@ -58,7 +58,8 @@ class StepReport:
     """What one step did to one return. Sizes are characters.
 
     - `number`, `line` and `path` are None for `max_chars`.
-    - `ran` is False if the `when` of the step does not hold.
+    - `ran` is False if the `when` of the step does not hold, or if it was `skipped` because a second pass would change
+      the result.
     - `restored` is the part of the removed characters that was restored.
     - `nothing` explains why the step ran at no place, or is None.
     - `always_kept` counts the items that only `always_keep` kept.
@@ -69,6 +70,7 @@ class StepReport:
     line: int | None
     path: str | None
     ran: bool
+    skipped: bool
     places: int
     before: int
     after: int
@@ -245,6 +247,7 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
                 line=run.step.location.line if run.step else None,
                 path=run.step.path.text if run.step else None,
                 ran=run.ran,
+                skipped=run.skipped,
                 places=run.places,
                 before=size,
                 after=new_size,

@@ -134,22 +134,19 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
 
 
 def _add_findings_of_steps(report: Report, tree: Tree, rule: Rule, runs: Sequence[_Run]) -> None:
-    stepped = [run for run in runs if _has_run_steps(run)]
-    for step in rule.steps if stepped else ():
+    for step in rule.steps:
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
-            for finding in _of_step(rule, step, stepped):
+            for finding in _of_step(rule, step, runs):
                 _add(report, finding, node, locate(node, (step.op.verb(),), key=True))
-
-
-def _has_run_steps(run: _Run) -> bool:
-    """Return whether steps were applied, and not `max_chars` alone."""
-    return any(report.number is not None and report.ran for report in run.did.steps)
 
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
-    reports = [(run, run.did.steps[step.number - 1]) for run in runs]
+    every = [(run, run.did.steps[step.number - 1]) for run in runs if run.did.steps]
+    reports = [(run, report) for run, report in every if not report.skipped]
+    if not reports:
+        return
     ran = [run for run, report in reports if report.ran]
     changed = [(run, report) for run, report in reports if report.before != report.after]
     missing = list(_missing(rule, step, ran))

@@ -23,6 +23,8 @@ class StepRun:
     places: int
     """The number of places at which it ran."""
     changed: bool
+    skipped: bool = False
+    """It was not applied, because a second pass would change the result."""
 
 
 @dataclass(frozen=True, slots=True)

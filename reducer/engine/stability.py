@@ -9,7 +9,7 @@ from typing import Any
 
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.paths import Chain
-from reducer.rules import Rule
+from reducer.rules import Rule, Step
 
 _MOST_PREFIXES = 8
 """More would make rules with many conflicting steps slow: each prefix costs at least two passes."""
@@ -39,11 +39,14 @@ def stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> O
         if _is_fixed(outcome.content, fallback, passes):
             if not effect:
                 return outcome
-            skipped = [StepRun(step, step.number, ran=False, places=0, changed=False) for step in rule.steps[count:]]
-            steps = (*outcome.steps[:count], *skipped, *outcome.steps[count:])
+            steps = (*outcome.steps[:count], *map(_skipped, rule.steps[count:]), *outcome.steps[count:])
             return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable, steps=steps)
         passes.append(fallback)
     return replace(first, content=content, fault=fault, unstable=unstable)
+
+
+def _skipped(step: Step) -> StepRun:
+    return StepRun(step, step.number, ran=False, places=0, changed=False, skipped=True)
 
 
 def _fallbacks(rule: Rule) -> Iterator[tuple[Rule, str]]:

@@ -233,11 +233,12 @@ function opened({ data, tool, name, before, after }, tree) {
 }
 
 /** Describe a step with its colour, its line and what it removed. */
-function legendOf({ name, line, ran, characters: { removed }, restored }, number, tree) {
+function legendOf({ name, line, ran, skipped, characters: { removed }, restored }, number, tree) {
   const removal = removed > 0 ? `${count(removed)} removed` : "nothing to remove";
   const again = restored ? `, ${count(restored)} restored` : "";
   const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);
-  const effect = ran ? `${removal}${again}` : "its `when` does not hold";
+  const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
+  const effect = ran ? `${removal}${again}` : idle;
   const about = make("span", { class: "quiet" }, ` ${placeOf(tree.file, line)} · ${effect}`);
   return make("li", { class: removed > 0 ? "" : "quiet" }, chip, " ", safe(name), about);
 }

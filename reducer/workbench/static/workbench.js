@@ -319,8 +319,9 @@ function sizes({ before, after, saved }) {
   return `${count(before)} → ${count(after)} characters, ${percent(saved)} saved`;
 }
 
-function stepRow({ name, line, places, characters: { after, removed }, ran, nothing }, index) {
-  const why = ran ? nothing?.message ?? "" : "its `when` does not hold";
+function stepRow({ name, line, places, characters: { after, removed }, ran, skipped, nothing }, index) {
+  const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
+  const why = ran ? nothing?.message ?? "" : idle;
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
   const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
   const numbers = [places, removed, after].map((number) => make("td", { class: "number" }, count(number)));
