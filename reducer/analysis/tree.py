@@ -14,10 +14,10 @@ from typing import Any
 from msgspec import structs
 
 from reducer.engine import Outcome, StepRun
-from reducer.engine.cuts import Cut, Range
-from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
 from reducer.entities import TYPES, scanner
 from reducer.formats import Atom
+from reducer.plan.cuts import Cut, Range
+from reducer.plan.nodes import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
 from reducer.values import MAX_DEPTH, Unreducible
 
 _GONE = object()

@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from reducer import markers
-from reducer.engine.cuts import Cut
-from reducer.engine.place import Work
-from reducer.engine.plan import (
+from reducer.entities import Entity
+from reducer.formats import Atom
+from reducer.operations.fields import Mark
+from reducer.paths import Expression
+from reducer.plan.cuts import Cut
+from reducer.plan.nodes import (
     LEAVES,
     TEXT,
     Emptied,
@@ -35,10 +38,8 @@ from reducer.engine.plan import (
     open_live,
     text_of,
 )
-from reducer.entities import Entity
-from reducer.formats import Atom
-from reducer.operations.fields import Mark
-from reducer.paths import Expression
+from reducer.plan.place import Work
+from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Types = frozenset[str]
@@ -77,11 +78,14 @@ class Restored:
                 node.marker = ""
 
 
-def restore(work: Work) -> Restored:
-    """Restore everything in a return that its rule preserves or later messages reference."""
-    if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
+def restore(work: Work, rule: Rule, reads: frozenset[str]) -> Restored:
+    """Restore everything in a return that its rule preserves or later messages reference.
+
+    Thin items keep the keys in `reads`; `*` stands for all keys.
+    """
+    if not work.marked and not (work.edits and (any(rule.preserved) or work.references.values)):
         return Restored()
-    overlay = _Overlay(work)
+    overlay = _Overlay(work, rule, reads)
     overlay.add(work.top.value, work.top.inside.get(0), None, MAX_DEPTH + 1)
     return overlay.restore()
 
@@ -104,6 +108,8 @@ class _Overlay:
     """Adds the overlay to a plan. A value is needed until the first place that contains it is restored."""
 
     work: Work
+    rule: Rule
+    reads: frozenset[str]
     result: Restored = field(default_factory=Restored)
     remaining: list[Any] = field(default_factory=list)
     """The remaining texts and keys, and if values are referenced also numbers and media."""
@@ -152,7 +158,7 @@ class _Overlay:
         if is_marked:
             value = [*map(text_of, value)]
             inside = {key: inside[key] for key in inside if key not in removed or not is_text(value[key], inside[key])}
-        needs_marker = is_marked or node.earlier or any(self.work.rule.marks) or len(removed) == len(value)
+        needs_marker = is_marked or node.earlier or any(self.rule.marks) or len(removed) == len(value)
         if types is None and type(value) is list and needs_marker:
             self.lists.append((value, node, is_marked))
 
@@ -174,7 +180,7 @@ class _Overlay:
 
     def _preserved(self, step: int, types: Types | None) -> Types:
         """Return the types that are preserved in what a step removes from a value that remains, or has these types."""
-        preserved = self.work.rule.preserved[step]
+        preserved = self.rule.preserved[step]
         return preserved if types is None else types & preserved
 
     def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
@@ -183,7 +189,7 @@ class _Overlay:
         if types:
             texts = []
             self.removed.append((types, texts))
-        elif types is not None or not (leaves or any(self.work.rule.preserved)):
+        elif types is not None or not (leaves or any(self.rule.preserved)):
             return
         texts += keys
         _read(values, texts, depth, leaves)
@@ -194,9 +200,9 @@ class _Overlay:
         result.referenced = references.missing(self.remaining, self.cuts)
         self.missing = set(result.referenced)
         widened = [self._widened(cut) for cut in self.cuts]
-        if any(self.work.rule.preserved):
+        if any(self.rule.preserved):
             self._find_needed(widened)
-            self.room = dict(self.work.rule.bounds)
+            self.room = dict(self.rule.bounds)
         for cut, wider in zip(self.cuts, widened, strict=True):
             self._mention(cut, wider)
         if self.needed:
@@ -220,7 +226,7 @@ class _Overlay:
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain."""
-        scans, preserved, needed = self.work.scans, self.work.rule.preserved, self.needed
+        scans, preserved, needed = self.work.scans, self.rule.preserved, self.needed
         scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *(texts for _, texts in self.removed)))
         for types, texts in self.removed:
             found = chain.from_iterable(scans.found.get(text, ()) for text in dict.fromkeys(texts))
@@ -244,7 +250,7 @@ class _Overlay:
 
         Texts that were cut come before removed items and keys in any part of the return, because a mention is shorter.
         """
-        types = self.work.rule.preserved[cut.step]
+        types = self.rule.preserved[cut.step]
         entities = self.work.scans.entities(cut.text) if cut.always or (types and self.needed) else ()
         _, removed = wider.split(entities)
         taken = self._take(removed, types)
@@ -333,7 +339,7 @@ class _Overlay:
         inside = node.separate(value)
         plans = self._plans(value, inside, rows)
         if plans and type(value) is dict:
-            read = value.keys() - removed if "*" in self.work.reads else self.work.reads & (value.keys() - removed)
+            read = value.keys() - removed if "*" in self.reads else self.reads & (value.keys() - removed)
             whole = {key for key in read if build(value[key], inside.get(key)) is value[key]}
             plans.update((key, inside.get(key)) for key in read if key in whole or key not in plans)
         return self._thin(value, plans)
@@ -356,7 +362,7 @@ class _Overlay:
             return None
         items = value.items() if type(value) is dict else enumerate(value)
         others = [(key, item) for key, item in items if key not in plans]
-        if type(value) is dict and self.work.rule.all_keys:
+        if type(value) is dict and self.rule.all_keys:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
         kept = dict.fromkeys([*plans, *(key for key, item in others if type(item) not in LEAVES and is_media(item))])
@@ -430,7 +436,7 @@ class _Overlay:
 
     def _marks(self, node: Omission, removed: dict[Any, int]) -> list[Mark]:
         """Return what the marker of a list counts: the marks of the steps that removed items, now and earlier."""
-        marks = self.work.rule.marks
+        marks = self.rule.marks
         labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
         return [
             mark

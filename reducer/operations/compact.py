@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from reducer.operations.op import Example, Op, Place
+from reducer.operations.op import Example, Op
+from reducer.plan import Place
 from reducer.values import is_media, shown
 
 

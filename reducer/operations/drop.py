@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 
 from reducer.operations.fields import MARK, Mark, Target, Targets
-from reducer.operations.op import Example, Op, Place, marked, named, named_keys
+from reducer.operations.op import Example, Op, marked, named, named_keys
 from reducer.paths import Chain, names_of, overlap
+from reducer.plan import Place
 
 
 class Drop(Op):

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op, Place, enumerated, items_of
+from reducer.operations.op import Example, Op, enumerated, items_of
 from reducer.paths import Chain, names_of
+from reducer.plan import Place
 from reducer.values import shown
 
 

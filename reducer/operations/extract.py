@@ -6,8 +6,9 @@ from typing import Any
 
 from reducer.formats import Atom
 from reducer.operations.fields import EntityTypes
-from reducer.operations.op import Example, Op, Place, enumerated
+from reducer.operations.op import Example, Op, enumerated
 from reducer.paths import Chain
+from reducer.plan import Place
 
 
 class Extract(Op):
@@ -32,7 +33,7 @@ class Extract(Op):
     extract: EntityTypes
 
     def apply(self, place: Place, root: Place) -> None:
-        types = place.work.rule.vocabulary.expand(self.extract)
+        types = place.work.scans.vocabulary.expand(self.extract)
         if not _extract(place, types):
             if type(place.value) is str:
                 place.extract(types, if_none=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain as joined
 
 from reducer.operations.fields import MARK, Kept, Mark
-from reducer.operations.op import Example, Op, Place, is_named, items_of, marked, named, named_keys
+from reducer.operations.op import Example, Op, is_named, items_of, marked, named, named_keys
 from reducer.paths import Chain
+from reducer.plan import Place
 
 
 class Keep(Op):

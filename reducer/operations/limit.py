@@ -10,8 +10,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from reducer.operations.fields import MARK, Amount, Condition, Mark, SortKey, SortKeys
-from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, marked, named
+from reducer.operations.op import Example, Op, ends_of, enumerated, items_of, marked, named
 from reducer.paths import Chain, Expression
+from reducer.plan import Place
 from reducer.values import shown
 
 _TIME = re.compile(

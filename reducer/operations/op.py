@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -21,11 +21,7 @@ from reducer.errors import shortened
 from reducer.operations import fields
 from reducer.operations.fields import Model, Preserved, When
 from reducer.paths import Chain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place as Place
-else:
-    Place = Any  # the engine imports operations, not the other way round
+from reducer.plan import Place
 
 _MAX_NAMES = 6
 _MAX_CHARS = 60

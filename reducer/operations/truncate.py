@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reducer.operations.fields import Amount
-from reducer.operations.op import Example, Op, Place, ends_of
+from reducer.operations.op import Example, Op, ends_of
 from reducer.paths import Chain
+from reducer.plan import Place
 
 
 class Truncate(Op):

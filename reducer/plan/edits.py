@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from reducer.engine.cuts import Cut
-from reducer.engine.place import Key
-from reducer.engine.plan import LAST, Emptied, Node, Omission, Opened, build
+from reducer.plan.cuts import Cut
+from reducer.plan.nodes import LAST, Emptied, Node, Omission, Opened, build
+from reducer.plan.place import Key
 from reducer.values import Unreducible, chars
 
 

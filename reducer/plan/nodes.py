@@ -13,10 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from reducer.engine.cuts import RESULT, Cut
 from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
 from reducer.markers import Marker
-from reducer.rules.model import TextPaths
+from reducer.plan.cuts import RESULT, Cut
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
 NEVER = RESULT + 1
@@ -195,13 +194,16 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
 # --- values with structure
 
 
-def open_return(content: Any, paths: TextPaths | None = None) -> Opened | None:
-    """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
+def open_return(content: Any, by_lines: bool = False) -> Opened | None:
+    """Open a whole content, or return None if rules never change it: a plain text by its lines with `by_lines`.
+
+    Raises `Unreducible`.
+    """
     if type(content) is str:
         parsed = parse(content)
         if parsed is not None:
             return open_parsed(*parsed)
-        return open_lines(content) if content and paths is not None and paths.lines else Opened(content, as_it_is)
+        return open_lines(content) if content and by_lines else Opened(content, as_it_is)
     if is_media(content):
         return None
     top = open_live(content)
