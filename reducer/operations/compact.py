@@ -47,3 +47,6 @@ class Compact(Op):
 
     def describe(self, place: str) -> str:
         return f"drops null and empty keys from {place}"
+
+    def drops_keys(self) -> bool:
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reducer.formats import Atom
@@ -15,6 +16,7 @@ class Extract(Op):
     """Keep only entities of these types: a marker mentions those in a text; items and keys stay if they lead to one."""
 
     accepts = frozenset({str, list, dict})
+    cuts_texts = True
     examples = (
         Example(
             "a text",
@@ -45,6 +47,9 @@ class Extract(Op):
     def describe(self, place: str) -> str:
         types = enumerated(self.extract, "or") if self.extract else "nothing"
         return f"keeps only the parts of {place} that mention {types}"
+
+    def entity_types(self) -> Iterable[str]:
+        return self.extract
 
     def takes(self, chain: Chain) -> bool:
         return True

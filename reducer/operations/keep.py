@@ -7,7 +7,7 @@ from itertools import chain as joined
 
 from reducer.operations.fields import MARK, Kept, Mark
 from reducer.operations.op import Example, Op, is_named, items_of, marked, named, named_keys
-from reducer.paths import Chain
+from reducer.paths import Chain, overlap
 from reducer.plan import Place
 
 
@@ -18,6 +18,7 @@ class Keep(Op):
     """
 
     accepts = frozenset({dict, list})
+    selects_only = True
     examples = (
         Example(
             "two keys of each object",
@@ -77,6 +78,17 @@ class Keep(Op):
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.keep if target.chain]
+
+    def of_each(self) -> str:
+        return "" if self.shortens() else named(target.text for target in self.keep)
+
+    def removes_before(self, chain: Chain) -> str:
+        if any(overlap(chain, target.names) for target in self.keep):
+            return ""
+        return f"move this step before it, or {self.to_keep('.'.join(chain))}"
+
+    def to_keep(self, key: str) -> str:
+        return f"add `{key}` to `keep`"
 
     def takes(self, chain: Chain) -> bool:
         # A name without `*` matches only itself.

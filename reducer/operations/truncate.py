@@ -13,6 +13,7 @@ class Truncate(Op):
 
     accepts = frozenset({str, list, dict})
     cuts_blindly = True
+    cuts_texts = True
     examples = (
         Example(
             "a long text",
@@ -43,6 +44,9 @@ class Truncate(Op):
         head, tail = self.truncate.head, self.truncate.tail
         unit = "character" if head + tail == 1 else "characters"
         return f"cuts texts in {place} to the {ends_of(('first', head), ('last', tail))} {unit}"
+
+    def amount(self) -> int:
+        return self.truncate.head + self.truncate.tail
 
     def takes(self, chain: Chain) -> bool:
         # Whether a deeper text is long enough to be cut is known only after the pass.
