@@ -58,11 +58,14 @@ class Keep(Op):
 
     def apply(self, place: Place, root: Place) -> None:
         conditions = [target.condition for target in self.keep if target.condition is not None]
-        if conditions:
-            items = enumerate(place.contents())
-            place.keep_items([position for position, item in items if any(each.holds(item) for each in conditions)])
-        else:
+        if not conditions:
             _keep(place, [target.chain for target in self.keep])
+            return
+        positions = []
+        for position, item in enumerate(place.contents()):
+            if any(condition.holds(item) for condition in conditions):
+                positions.append(position)
+        place.keep_items(positions)
 
     def describe(self, place: str) -> str:
         if self.shortens():

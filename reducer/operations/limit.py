@@ -41,7 +41,13 @@ class Limit(Op):
         Example(
             "a marker counts the others",
             {"path": "alerts", "limit": 1, "mark": "severity"},
-            {"alerts": [{"severity": level, "note": "new place"} for level in ("low", "high", "low")]},
+            {
+                "alerts": [
+                    {"severity": "low", "note": "new place"},
+                    {"severity": "high", "note": "new place"},
+                    {"severity": "low", "note": "new place"},
+                ]
+            },
             {"alerts": [{"severity": "low", "note": "new place"}, "…[2 more items; severity: 1 high, 1 low]"]},
         ),
         Example(

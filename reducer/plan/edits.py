@@ -67,25 +67,31 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
 def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
     removed, left, inside = node.removed(value), len(value), node.separate(value)
+    children = value if type(value) is dict else range(len(value))
     for step in dict.fromkeys(removed.values()):
         keys = [key for key, number in removed.items() if number == step]
         if 0 < step < until:
             found = {key: build(value[key], inside.get(key), step - 1, seen=True) for key in keys}
             yield from _removals(step, path, found, left)
         again = {key: restored[key] for key in keys if key in restored}
-        for edit in _removals(step, path, again, 0) if again else ():
-            yield replace(edit, before=0, after=edit.before, is_restored=True)
+        yield from _restorations(step, path, again)
         left -= len(keys)
     if node.marker:
         step = node.versions[-1].step if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in (value if type(value) is dict else range(len(value))) if inside else ():
-        inner = inside.get(key)
-        yield from edits(value[key], inner, (*path, key), min(until, removed.get(key, until)))
+    for key in children if inside else ():
+        inner, own = inside.get(key), (*path, key)
+        yield from edits(value[key], inner, own, min(until, removed.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed:
             before, after = _size(inner.empty), _size(restored[key])
-            yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
+            yield Edit(inner.step, "emptied", own, restored[key], before=before, after=after, is_restored=True)
+
+
+def _restorations(step: int, path: tuple[Key, ...], items: dict[Any, Any]) -> Iterator[Edit]:
+    if items:
+        for edit in _removals(step, path, items, 0):
+            yield replace(edit, before=0, after=edit.before, is_restored=True)
 
 
 def _removals(step: int, path: tuple[Key, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:

@@ -6,7 +6,7 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from operator import is_
 from typing import Any
@@ -134,18 +134,24 @@ def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False)
     return value
 
 
-def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
+def _left(
+    node: Omission, step: int, collected: Callable[[Iterable[Any]], Collection[Any]]
+) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
+    """Return the `collected` indices or keys that are left after a step, or None for all, and the plans of children."""
     kept, inside = node.kept(step), node.inside
-    if node.restored and step == RESULT:
-        inside = inside | node.restored
-        kept = None if kept is None else node.restored.keys() | kept
+    if not node.restored or step != RESULT:
+        return kept, inside
+    return None if kept is None else collected({*kept, *node.restored}), inside | node.restored
+
+
+def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
+    kept, inside = _left(node, step, frozenset)
+    new = value if kept is None else _with_keys(value, kept)
     if not inside:
-        return value if kept is None else _with_keys(value, kept)
-    new = {
-        key: build(item, inside[key], step, seen) if key in inside else item
-        for key, item in value.items()
-        if kept is None or key in kept
-    }
+        return new
+    new = new.copy()
+    for key in inside.keys() & new.keys():
+        new[key] = build(value[key], inside[key], step, seen)
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
@@ -155,20 +161,17 @@ def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
 
 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
-    kept, inside = node.kept(step), node.inside
-    if node.restored and step == RESULT:
-        inside = inside | node.restored
-        kept = None if kept is None else sorted({*kept, *node.restored})
+    kept, inside = _left(node, step, sorted)
     indices = range(len(value)) if kept is None else kept
     items = [value[i] for i in indices]
     if node.each is not None and node.each.step <= step:
         keys = node.each.kept
-        items = [_with_keys(item, keys) if type(item) is dict else item for item in items]
-    if inside:
-        items = [
-            build(value[i], inside[i], step, seen) if i in inside else item
-            for i, item in zip(indices, items, strict=True)
-        ]
+        for position, item in enumerate(items):
+            if type(item) is dict:
+                items[position] = _with_keys(item, keys)
+    for position, index in enumerate(indices if inside else ()):
+        if index in inside:
+            items[position] = build(value[index], inside[index], step, seen)
     if node.marker and step == RESULT:
         items.append(node.marker)
     return value if len(items) == len(value) and all(map(is_, items, value)) else items

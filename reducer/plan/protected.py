@@ -13,7 +13,7 @@ from reducer.entities import Entity
 from reducer.entities.entity import under_key
 from reducer.entities.vocabulary import Vocabulary
 from reducer.formats import Atom
-from reducer.plan.cuts import EXCERPT, Cut, Range, Scan, outside_markers, with_excerpts
+from reducer.plan.cuts import EXCERPT, Cut, Range, Scan, is_within, outside_markers, with_excerpts
 from reducer.references import occurrences, searched, searcher
 from reducer.values import MAX_TEXT_CHARS, Unreducible, plain
 
@@ -134,7 +134,5 @@ class References:
         """Return the first place of a value within one of the ranges of a text, or None."""
         if self._is_text and "\\" in text:
             text = _BREAKS.sub("  ", text)
-        places = (
-            place for place in occurrences(value, text) if any(a <= place[0] and place[1] <= b for a, b in ranges)
-        )
-        return min(places, default=None)
+        places = sorted(occurrences(value, text))
+        return next((place for place in places if is_within(place, ranges)), None)
