@@ -20,6 +20,7 @@ from reducer.plan.nodes import (
     build,
     holds_texts,
     is_text,
+    keys_of,
     open_live,
     text_of,
 )
@@ -144,8 +145,7 @@ def preserved_by(rule: Rule, step: int, types: Types | None) -> Types:
 def _groups(value: Any, removed: dict[Any, int], inside: Plans) -> Iterator[_Group]:
     """Yield consecutive children that one step removed, or that remain. A child with a plan is a group of its own."""
     planned = {key: key for key in inside}
-    children = range(len(value)) if type(value) is list else value
-    for step, keys in groupby(children, removed.get):
+    for step, keys in groupby(keys_of(value), removed.get):
         for own, group in groupby(keys, planned.get):
             yield step, [*group], inside.get(own)
 

@@ -14,7 +14,6 @@ from reducer.formats import Atom
 from reducer.plan.cuts import Cut
 from reducer.plan.nodes import (
     LEAVES,
-    TEXT,
     Emptied,
     Node,
     Omission,
@@ -25,6 +24,7 @@ from reducer.plan.nodes import (
     empty_of,
     has_structure,
     is_text,
+    keys_of,
     open_live,
     text_of,
 )
@@ -85,12 +85,11 @@ class ThinItems:
         may_name = type(value) is dict and (needs.missing or key in needs.texts)
         if may_name and any(needs.pop(key, types)):
             plans[key] = _plan_for_key(item)
+        # Most leaves contain nothing needed, and this check costs less than a call.
         if node is not None or type(item) not in LEAVES or needs.missing or item in needs.texts:
             self._add(plans, key, item, node, types)
 
     def _add(self, plans: Plans, key: Any, value: Any, node: Node | None, types: Types) -> None:
-        if node is None and self._has_nothing(value):
-            return
         if type(node) is Emptied:
             self._add(plans, key, value, node.before, preserved_by(self.rule, node.step, types))
         elif _is_leaf(value, node):
@@ -118,7 +117,7 @@ class ThinItems:
     def _add_structure(self, plans: Plans, key: Any, value: Any, node: Omission, types: Types) -> None:
         removed, inside = node.removed(value), node.separate(value)
         children: Plans = {}
-        for name in value if type(value) is dict else range(len(value)):
+        for name in keys_of(value):
             step = removed.get(name)
             types_below = types if step is None else preserved_by(self.rule, step, types)
             self._add_child(children, value, name, inside.get(name), types_below)
@@ -131,16 +130,6 @@ class ThinItems:
                 if name not in children or build(value[name], child) is value[name]:
                     children[name] = child
         plans[key] = self._thin(value, children)
-
-    def _has_nothing(self, value: Any) -> bool:
-        """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
-        if self.needs.missing or type(value) not in (dict, list):
-            return False
-        texts = self.needs.texts
-        items = value.values() if type(value) is dict else value
-        if not (LEAVES.issuperset(map(type, items)) and texts.isdisjoint(items)):
-            return False
-        return type(value) is list or (TEXT.issuperset(map(type, value)) and texts.isdisjoint(value))
 
     def _thin(self, value: Any, plans: Plans) -> Node | None:
         """Return the plan of a list or an object that keeps only children with plans, or None for all of it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from reducer.plan.cuts import Cut
-from reducer.plan.nodes import LAST, Emptied, Node, Omission, Opened, build
+from reducer.plan.nodes import LAST, Emptied, Node, Omission, Opened, build, keys_of
 from reducer.plan.place import Key
 from reducer.values import Unreducible, chars
 
@@ -67,7 +67,6 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
 def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
     removed, left, inside = node.removed(value), len(value), node.separate(value)
-    children = value if type(value) is dict else range(len(value))
     for step in dict.fromkeys(removed.values()):
         keys = [key for key, number in removed.items() if number == step]
         if 0 < step < until:
@@ -80,7 +79,7 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until:
         step = node.versions[-1].step if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in children if inside else ():
+    for key in keys_of(value) if inside else ():
         inner, own = inside.get(key), (*path, key)
         yield from edits(value[key], inner, own, min(until, removed.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed:

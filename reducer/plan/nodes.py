@@ -27,6 +27,11 @@ LEAVES = PLAIN - {dict, list}
 TEXT = frozenset({str})
 
 
+def keys_of(value: list[Any] | dict[Any, Any]) -> Collection[Any]:
+    """Return the keys of an object or the indices of a list."""
+    return range(len(value)) if type(value) is list else value
+
+
 # A plan is a tree, so the garbage collector need not read it: it would stop all threads for as long as it reads.
 class Version(Struct, frozen=True, gc=False, eq=False):
     """The indices (in order) or keys that are kept after step `step`, which removed something."""
@@ -69,7 +74,7 @@ class Omission(Struct, gc=False, eq=False):
         """Return the plans of children, none of which shares its version any more."""
         if self.each is not None:
             kept = self.kept(self.each.step)
-            for key in range(len(value)) if kept is None else kept:
+            for key in keys_of(value) if kept is None else kept:
                 self.child(key, value[key])
             self.each = None
         return self.inside
@@ -77,7 +82,7 @@ class Omission(Struct, gc=False, eq=False):
     def removed(self, value: Any) -> dict[Any, int]:
         """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
         removed: dict[Any, int] = {}
-        left: Collection[Any] = range(len(value)) if type(value) is list else value
+        left: Collection[Any] = keys_of(value)
         for version in self.versions:
             names = frozenset(version.kept)
             removed.update(dict.fromkeys([key for key in left if key not in names], version.step))
