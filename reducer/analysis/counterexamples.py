@@ -91,11 +91,10 @@ def _advice(conflict: Conflict) -> str:
     reader, chain, remover = conflict
     place = tuple(name for name in names_of(remover.path.shape) if name != "*")  # conditions read maps like lists
     key = path_text(chain[len(place) :] if chain[: len(place)] == place else chain)
-    verb, reason = remover.op.verb(), f"step {reader.number} depends on it"
-    if chain in reader.op.reads_return() or (key == "@" and verb in ("keep", "drop")):
+    change, reason = remover.op.to_keep(key), f"step {reader.number} depends on it"
+    if chain in reader.op.reads_return() or (key == "@" and change):
         return f"move step {remover.number} before step {reader.number}, which depends on `{path_text(chain)}`"
-    if verb in ("keep", "drop") and not [*remover.op.shortens()]:
-        change = f"add `{key}` to `keep`" if verb == "keep" else f"remove `{key}` from `drop`"
+    if change and not [*remover.op.shortens()]:
         return f"{change} in step {remover.number}; {reason}"
     return f"remove step {remover.number} (`{remover.name}`): it changes `{path_text(chain)}`, and {reason}"
 
@@ -110,8 +109,7 @@ def _contents(rule: Rule) -> Iterator[Any]:
     for step in rule.steps:
         _add_step(tree, step)
         expressions += (expression for expression, _ in expressions_of(step))
-        amount = getattr(step.op, step.op.verb())
-        amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
+        amounts.add(step.op.amount())
     literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
     amounts |= {each for each in literals if type(each) is int and each > 0}
     # For each amount, texts that `truncate` shortens: two that differ only at the end, and one that loses each literal.

@@ -14,7 +14,6 @@ from reducer.analysis.query import Nothing, why_nothing
 from reducer.analysis.texts import characters, excerpt
 from reducer.analysis.tree import tree
 from reducer.engine import Edit, Outcome, StepRun, attempt
-from reducer.operations.limit import Limit
 from reducer.paths.written import Token, path_text
 from reducer.rules import Rule, Ruleset
 from reducer.values import Unreducible, plain
@@ -269,10 +268,9 @@ def _nothing(outcome: Outcome, run: StepRun) -> Nothing | None:
 
 
 def _always_kept(outcome: Outcome, run: StepRun) -> int:
-    op = run.step.op if run.step else None
-    if run.step is None or not run.changed or not isinstance(op, Limit) or op.always_keep is None:
+    if run.step is None or not run.changed or run.step.op.always_keeps() is None:
         return 0
-    return sum(map(op.always_kept, run.step.path.find(outcome.left_after(run.number - 1))))
+    return sum(map(run.step.op.always_kept, run.step.path.find(outcome.left_after(run.number - 1))))
 
 
 # --- changes

@@ -207,7 +207,7 @@ def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Fi
     for run in runs:
         total += sum(recall.total for recall in run.did.entities.values())
         lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
-    names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
+    names_keys = [*step.op.names()] and not [*step.op.shortens()]
     if names_keys and HASHES_AND_LINKS.issuperset(lost):
         return
     if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:

@@ -14,10 +14,10 @@ from typing import Any
 from msgspec import structs
 
 from reducer.engine import Outcome, StepRun
-from reducer.engine.cuts import Cut, Range
-from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
 from reducer.entities import TYPES, scanner
 from reducer.formats import Atom
+from reducer.plan.cuts import Cut, Range
+from reducer.plan.nodes import Emptied, Node, Omission, Opened, build, has_structure, keys_of, open_live, open_return
 from reducer.values import MAX_DEPTH, Unreducible
 
 _GONE = object()
@@ -180,7 +180,7 @@ def _removals(value: Any, plan: Any) -> tuple[dict[Any, int], dict[Any, Node | N
         return plan.removed(value), plan.separate(value)
     if type(plan) is Emptied:
         removed, plans = _removals(value, plan.before)
-        return dict.fromkeys(value if type(value) is dict else range(len(value)), plan.step) | removed, plans
+        return dict.fromkeys(keys_of(value), plan.step) | removed, plans
     return {}, {}
 
 
@@ -188,7 +188,7 @@ def _remains(value: Any, left: Any) -> tuple[Collection[Any], dict[Any, Any]]:
     """Return the keys or indices that the result contains, and the plans of the children in the result."""
     if left is _GONE or type(left) is Emptied:
         return (), {}
-    every = value if type(value) is dict else range(len(value))
+    every = keys_of(value)
     if type(left) is not Omission:
         return every, {}
     plans, restored, kept = left.separate(value), left.restored or {}, left.kept()

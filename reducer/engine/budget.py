@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reducer.engine.place import Place, Work
-from reducer.engine.plan import build
 from reducer.engine.restore import Restored, restore
-from reducer.rules import Step
+from reducer.plan.nodes import build
+from reducer.plan.place import Place, Work
+from reducer.rules import Rule, Step
 from reducer.values import chars
 
 LEVELS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
@@ -16,34 +16,34 @@ a return is still readable at the last level.
 """
 
 
-def fit(work: Work, ran: Sequence[Step]) -> Restored:
+def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> Restored:
     """Apply levels of limits until the return has at most `max_chars` characters, and restore what must not vanish.
 
     `ran` contains the steps that ran in this pass.
     """
-    preserved = 0
+    preserved, most = 0, rule.max_chars or 0
     for level in (None, *LEVELS):
         edits = work.edits
         if level is not None:
-            _limit_all(work, level, ran)
+            _limit_all(work, rule, level, ran)
         # Restoring can only make a return longer. What one level restores, further levels restore too: more entities
         # than `max_chars` never fit (three times as fast for 90,000 indicators).
-        if (level is None or work.edits > edits) and preserved <= (work.rule.max_chars or 0) and _fits(work):
-            restored = restore(work)
-            if _fits(work):
+        if (level is None or work.edits > edits) and preserved <= most and _fits(work, most):
+            restored = restore(work, rule, reads)
+            if _fits(work, most):
                 return restored
             preserved = restored.preserved
             restored.undo()
-    return restore(work)
+    return restore(work, rule, reads)
 
 
-def _fits(work: Work) -> bool:
-    top, most = work.top, work.rule.max_chars or 0
+def _fits(work: Work, most: int) -> bool:
+    top = work.top
     value = build(top.value, top.inside.get(0))
     return chars(value if top.is_json else top.write(value), most) <= most
 
 
-def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
+def _limit_all(work: Work, rule: Rule, level: tuple[int, int], ran: Sequence[Step]) -> None:
     """Limit every text and list of a return to one level.
 
     A list that a step sorts keeps its best items, any other list its first items. (Restored items are thin and sort
@@ -51,7 +51,7 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
     example, the edges of nodes that this level removes are removed too.
     """
     longest, most = level
-    for step in work.rule.steps:
+    for step in rule.steps:
         if step.op.prefers():
             for place in work.root().find(step.path):
                 if type(place.value) is list and len(items := place.contents()) > most:
@@ -59,7 +59,7 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
     _limit(work.root(), longest, most)
     for step in ran:
         if step.op.runs_again or any(step.op.reads()):
-            work.apply(step)
+            step.apply(work)
 
 
 def _limit(place: Place, longest: int, most: int) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from reducer.engine.edits import Edit, edits
-from reducer.engine.plan import Opened, build
 from reducer.engine.restore import Restored
+from reducer.plan.edits import Edit, edits
+from reducer.plan.nodes import Opened, build
 from reducer.rules import Rule, Step
 
 

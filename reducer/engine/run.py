@@ -8,12 +8,13 @@ from typing import Any
 
 from reducer.engine.budget import fit
 from reducer.engine.outcome import Outcome, StepRun
-from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
-from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
+from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import parse, parse_nested
+from reducer.plan.nodes import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
+from reducer.plan.place import Place, Settings, Work
+from reducer.plan.protected import Protected, References, Scans
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
 from reducer.values import (
@@ -76,10 +77,10 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
 
 def apply_once(rule: Rule, content: Any) -> Outcome:
     """Apply a rule to a content in one pass, whatever a second pass would change. Raises `Unreducible`."""
-    top = open_return(content, rule.text_paths)
+    top = _opened(rule.text_paths, content)
     if top is None:
         return Outcome(rule, content)
-    return _one_pass(content, Work(top, rule, Scans(rule), References(None, content, is_text=False)))
+    return _one_pass(rule, content, _work(rule, top, _scans(rule), References(None, content, is_text=False)))
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -101,27 +102,42 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
             return Outcome(rule, content, gated=True)
         if len(content) > MAX_TEXT_CHARS:
             raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
-    top = open_return(content, rule.text_paths)
+    top = _opened(rule.text_paths, content)
     if top is None:
         return Outcome(rule, content)
-    scans, references = Scans(rule), References(protected, content, type(top.value) is str or top.is_text)
+    scans, references = _scans(rule), References(protected, content, type(top.value) is str or top.is_text)
 
     def one_pass(rule: Rule, reads: frozenset[str], value: Any) -> Outcome:
-        opened = open_return(value, rule.text_paths)
+        opened = _opened(rule.text_paths, value)
         if opened is None:
             return Outcome(rule, value)
-        return _one_pass(value, Work(opened, rule, scans, references, reads))
+        return _one_pass(rule, value, _work(rule, opened, scans, references), reads)
 
-    first = _one_pass(content, Work(top, rule, scans, references))
+    first = _one_pass(rule, content, _work(rule, top, scans, references))
     return stabilized(rule, content, first, one_pass)
 
 
 # --- one pass
 
 
-def _one_pass(content: Any, work: Work) -> Outcome:
-    """Apply a rule once to an opened content: open texts, apply steps, restore, fit into `max_chars`, write."""
-    top, rule = work.top, work.rule
+def _opened(paths: TextPaths | None, content: Any) -> Opened | None:
+    return open_return(content, by_lines=paths is not None and paths.lines)
+
+
+def _scans(rule: Rule) -> Scans:
+    return Scans(rule.vocabulary, rule.types)
+
+
+def _work(rule: Rule, top: Opened, scans: Scans, references: References) -> Work:
+    return Work(top, Settings(rule.marks, rule.all_keys), scans, references)
+
+
+def _one_pass(rule: Rule, content: Any, work: Work, reads: frozenset[str] = frozenset()) -> Outcome:
+    """Apply a rule once to an opened content: open texts, apply steps, restore, fit into `max_chars`, write.
+
+    Thin items keep the keys in `reads`; `*` stands for all keys.
+    """
+    top = work.top
     if rule.text_paths is not None and not top.is_text:  # a line is a text, whatever it contains
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)
@@ -131,13 +147,13 @@ def _one_pass(content: Any, work: Work) -> Outcome:
     ran = [each.step for each in steps if each.ran and each.step is not None]
     for step in ran:
         if step.op.runs_again:
-            work.apply(step)
+            step.apply(work)
     if rule.max_chars is None:
-        restored = restore(work)
+        restored = restore(work, rule, reads)
     else:
         work.step = len(rule.preserved) - 1
         before = work.edits
-        restored = fit(work, ran)
+        restored = fit(work, rule, reads, ran)
         steps.append(StepRun(None, work.step, True, places=1, changed=work.edits > before))
     is_proven = rule.statically_idempotent and not work.in_maps and not restored.referenced
     return Outcome(
@@ -160,7 +176,7 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
     ran = step.op.when is None or _holds(step.op.when, arrived, work.top)
     work.step, edits = step.number, work.edits
-    places = work.apply(step) if ran else 0
+    places = step.apply(work) if ran else 0
     return StepRun(step, step.number, ran, places, changed=work.edits > edits)
 
 
@@ -175,11 +191,12 @@ def _holds(when: When, arrived: Any, top: Opened) -> bool:
 
 def seen_by(paths: TextPaths | None, content: Any) -> Any:
     """Return a content in plain JSON types as the steps of a rule with these paths see it. Raises `Unreducible`."""
-    top = open_return(content, paths)
+    top = _opened(paths, content)
     if top is None:
         return plain(content)
     if paths is not None and not top.is_text:
-        _open_texts(Place(top.value, None, top, 0, work=None), paths)
+        work = Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False))
+        _open_texts(work.root(), paths)
     return plain(build(top.value, top.inside.get(0), LAST, seen=True))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from reducer.operations.op import Example, Op, Place
+from reducer.operations.op import Example, Op
+from reducer.plan import Place
 from reducer.values import is_media, shown
 
 
@@ -46,3 +47,6 @@ class Compact(Op):
 
     def describe(self, place: str) -> str:
         return f"drops null and empty keys from {place}"
+
+    def drops_keys(self) -> bool:
+        return True

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_v
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from reducer.operations.fields import MARK, Condition, Mark
-from reducer.operations.op import Example, Op, Place, ends_of, items_of, marked
+from reducer.operations.op import Example, Op, ends_of, items_of, marked
 from reducer.paths import Chain
+from reducer.plan import Place
 from reducer.values import dump, plain
 
 _DIGITS = re.compile("[0-9]+")

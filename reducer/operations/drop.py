@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 
 from reducer.operations.fields import MARK, Mark, Target, Targets
-from reducer.operations.op import Example, Op, Place, marked, named, named_keys
+from reducer.operations.op import Example, Op, marked, named, named_keys
 from reducer.paths import Chain, names_of, overlap
+from reducer.plan import Place
 
 
 class Drop(Op):
@@ -17,6 +18,7 @@ class Drop(Op):
     """
 
     accepts = frozenset({dict, list})
+    selects_only = True
     examples = (
         Example("a key of each object", {"drop": "raw"}, [{"id": 1, "raw": "..."}, {"id": 2}], [{"id": 1}, {"id": 2}]),
         Example(
@@ -61,6 +63,13 @@ class Drop(Op):
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.drop if target.chain]
+
+    def removes_before(self, chain: Chain) -> str:
+        keys = [target.chain for target in self.drop if not target.lists]
+        return "remove one of the two steps" if any(chain[: len(key)] == key for key in keys) else ""
+
+    def to_keep(self, key: str) -> str:
+        return f"remove `{key}` from `drop`"
 
     def takes(self, chain: Chain) -> bool:
         return any(overlap(names, chain) for names in self.names())

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op, Place, enumerated, items_of
+from reducer.operations.op import Example, Op, enumerated, items_of
 from reducer.paths import Chain, names_of
+from reducer.plan import Place
 from reducer.values import shown
 
 
@@ -29,8 +30,9 @@ class DropDangling(Op):
     drop_dangling: Annotated[dict[str, PathField], Field(min_length=1)]
 
     def apply(self, place: Place, root: Place) -> None:
-        known = {path.text: {_scalar(found) for found in root.find(path)} for path in self.drop_dangling.values()}
-        wanted = [(key, known[path.text]) for key, path in self.drop_dangling.items()]
+        wanted = []
+        for key, path in self.drop_dangling.items():
+            wanted.append((key, {_scalar(found) for found in root.find(path)}))
         place.keep_items([position for position, item in enumerate(place.contents()) if _refers(shown(item), wanted)])
 
     def describe(self, place: str) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from reducer.formats import Atom
 from reducer.operations.fields import EntityTypes
-from reducer.operations.op import Example, Op, Place, enumerated
+from reducer.operations.op import Example, Op, enumerated
 from reducer.paths import Chain
+from reducer.plan import Place
 
 
 class Extract(Op):
     """Keep only entities of these types: a marker mentions those in a text; items and keys stay if they lead to one."""
 
     accepts = frozenset({str, list, dict})
+    cuts_texts = True
     examples = (
         Example(
             "a text",
@@ -32,7 +35,7 @@ class Extract(Op):
     extract: EntityTypes
 
     def apply(self, place: Place, root: Place) -> None:
-        types = place.work.rule.vocabulary.expand(self.extract)
+        types = place.work.scans.vocabulary.expand(self.extract)
         if not _extract(place, types):
             if type(place.value) is str:
                 place.extract(types, if_none=True)
@@ -45,6 +48,9 @@ class Extract(Op):
         types = enumerated(self.extract, "or") if self.extract else "nothing"
         return f"keeps only the parts of {place} that mention {types}"
 
+    def entity_types(self) -> Iterable[str]:
+        return self.extract
+
     def takes(self, chain: Chain) -> bool:
         return True
 
@@ -55,18 +61,31 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
     if type(value) is str:
         return place.extract(types)
     if type(value) is Atom:
-        return any(entity.type in types for entity in place.work.scans.entities(value.source))
+        return _mentions(place, value.source, types)
     if type(value) is list:
-        indices = place.keys()
-        found = [_extract(place.child(index), types) for index in indices]
-        if any(found):
-            items = enumerate(place.contents())
-            place.keep_items([position for position, item in items if found[position] or _is_hollow(item)])
-        return any(found)
-    names = {}
-    for key in place.keys() if type(value) is dict else ():
+        return _extract_items(place, types)
+    return type(value) is dict and _extract_keys(place, types)
+
+
+def _mentions(place: Place, text: str, types: frozenset[str]) -> bool:
+    return any(entity.type in types for entity in place.work.scans.entities(text))
+
+
+def _extract_items(place: Place, types: frozenset[str]) -> bool:
+    indices = place.keys()
+    found = [_extract(place.child(index), types) for index in indices]
+    if any(found):
+        items = enumerate(place.contents())
+        place.keep_items([position for position, item in items if found[position] or _is_hollow(item)])
+    return any(found)
+
+
+def _extract_keys(place: Place, types: frozenset[str]) -> bool:
+    keys = place.keys()
+    names: dict[str, bool] = {}
+    for key in keys:
         in_value = _extract(place.child(key), types)
-        if in_value or any(entity.type in types for entity in place.work.scans.entities(key)):
+        if in_value or _mentions(place, key, types):
             names[key] = in_value
     if names:
         place.keep_keys(frozenset(names))

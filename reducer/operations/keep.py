@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain as joined
 
 from reducer.operations.fields import MARK, Kept, Mark
-from reducer.operations.op import Example, Op, Place, is_named, items_of, marked, named, named_keys
-from reducer.paths import Chain
+from reducer.operations.op import Example, Op, is_named, items_of, marked, named, named_keys
+from reducer.paths import Chain, overlap
+from reducer.plan import Place
 
 
 class Keep(Op):
@@ -17,6 +18,7 @@ class Keep(Op):
     """
 
     accepts = frozenset({dict, list})
+    selects_only = True
     examples = (
         Example(
             "two keys of each object",
@@ -56,11 +58,14 @@ class Keep(Op):
 
     def apply(self, place: Place, root: Place) -> None:
         conditions = [target.condition for target in self.keep if target.condition is not None]
-        if conditions:
-            items = enumerate(place.contents())
-            place.keep_items([position for position, item in items if any(each.holds(item) for each in conditions)])
-        else:
+        if not conditions:
             _keep(place, [target.chain for target in self.keep])
+            return
+        positions = []
+        for position, item in enumerate(place.contents()):
+            if any(condition.holds(item) for condition in conditions):
+                positions.append(position)
+        place.keep_items(positions)
 
     def describe(self, place: str) -> str:
         if self.shortens():
@@ -76,6 +81,17 @@ class Keep(Op):
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.keep if target.chain]
+
+    def of_each(self) -> str:
+        return "" if self.shortens() else named(target.text for target in self.keep)
+
+    def removes_before(self, chain: Chain) -> str:
+        if any(overlap(chain, target.names) for target in self.keep):
+            return ""
+        return f"move this step before it, or {self.to_keep('.'.join(chain))}"
+
+    def to_keep(self, key: str) -> str:
+        return f"add `{key}` to `keep`"
 
     def takes(self, chain: Chain) -> bool:
         # A name without `*` matches only itself.

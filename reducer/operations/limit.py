@@ -10,8 +10,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from reducer.operations.fields import MARK, Amount, Condition, Mark, SortKey, SortKeys
-from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, marked, named
+from reducer.operations.op import Example, Op, ends_of, enumerated, items_of, marked, named
 from reducer.paths import Chain, Expression
+from reducer.plan import Place
 from reducer.values import shown
 
 _TIME = re.compile(
@@ -27,6 +28,7 @@ class Limit(Op):
     """
 
     accepts = frozenset({list, dict})
+    selects_only = True
     examples = (
         Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
         Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
@@ -39,7 +41,13 @@ class Limit(Op):
         Example(
             "a marker counts the others",
             {"path": "alerts", "limit": 1, "mark": "severity"},
-            {"alerts": [{"severity": level, "note": "new place"} for level in ("low", "high", "low")]},
+            {
+                "alerts": [
+                    {"severity": "low", "note": "new place"},
+                    {"severity": "high", "note": "new place"},
+                    {"severity": "low", "note": "new place"},
+                ]
+            },
             {"alerts": [{"severity": "low", "note": "new place"}, "…[2 more items; severity: 1 high, 1 low]"]},
         ),
         Example(
@@ -78,7 +86,7 @@ class Limit(Op):
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
-        if len(items) > self.limit.head + self.limit.tail:
+        if len(items) > self.amount():
             place.keep_items(sorted(self._chosen(items) | self._matching(items)))
 
     def prefers(self) -> bool:
@@ -88,9 +96,14 @@ class Limit(Op):
         matching = self._matching(items)
         return sorted(sorted(self._ranked(items), key=lambda index: index not in matching)[:most])
 
+    def amount(self) -> int:
+        return self.limit.head + self.limit.tail
+
+    def always_keeps(self) -> Expression | None:
+        return self.always_keep
+
     def always_kept(self, value: Any) -> int:
-        """Count the items of a list at its place that are kept only by `always_keep`."""
-        if type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
+        if type(value) is not list or len(value) <= self.amount():
             return 0
         return len(self._matching(value) - self._chosen(value))
 

@@ -12,20 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from reducer.errors import shortened
 from reducer.operations import fields
-from reducer.operations.fields import Model, Preserved, When
-from reducer.paths import Chain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place as Place
-else:
-    Place = Any  # the engine imports operations, not the other way round
+from reducer.operations.fields import Mark, Model, Preserved, When
+from reducer.paths import Chain, Expression
+from reducer.plan import Place
 
 _MAX_NAMES = 6
 _MAX_CHARS = 60
@@ -65,6 +61,10 @@ class Op(StepKeys):
     examples: ClassVar[tuple[Example, ...]]
     cuts_blindly: ClassVar[bool] = False
     """It removes content that the author does not name, so key identifiers in it are preserved by default."""
+    cuts_texts: ClassVar[bool] = False
+    """It cuts texts, and a marker says so."""
+    selects_only: ClassVar[bool] = False
+    """It only keeps or drops keys and items, each because of its own content or position."""
     writes_compactly: ClassVar[bool] = False
     """It rewrites a return that is JSON text even if no value changes."""
     runs_again: ClassVar[bool] = False
@@ -74,9 +74,14 @@ class Op(StepKeys):
 
     @model_validator(mode="after")
     def _marks_items(self) -> Self:
-        if getattr(self, "mark", None) is not None and not [*self.shortens()]:
+        if self.counted is not None and not [*self.shortens()]:
             raise PydanticCustomError("E020", "`mark` counts items, so it needs a filter")
         return self
+
+    @property
+    def counted(self) -> Mark:
+        """What the marker of a list counts: its key `mark`, or None."""
+        return getattr(self, "mark", None)
 
     @abstractmethod
     def apply(self, place: Place, root: Place) -> None:
@@ -93,6 +98,14 @@ class Op(StepKeys):
     def names(self) -> Iterable[Chain]:
         """Return the keys that it keeps or drops, relative to its place."""
         return ()
+
+    def drops_keys(self) -> bool:
+        """Return whether it can remove keys."""
+        return bool([*self.names()])
+
+    def of_each(self) -> str:
+        """Return in words what it keeps of each item of a list, or an empty text."""
+        return ""
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         """Return each list whose items it selects, relative to its place, with what it reads of each item."""
@@ -113,6 +126,30 @@ class Op(StepKeys):
     def takes(self, chain: Chain) -> bool:
         """Return whether it always removes or cuts what a condition reads at `chain` below its place."""
         return False
+
+    def removes_before(self, chain: Chain) -> str:
+        """Return how to correct a later step at `chain` below its place, which it always removes, or an empty text."""
+        return ""
+
+    def to_keep(self, key: str) -> str:
+        """Return the change of the step after which it keeps a key, or an empty text if it names no keys."""
+        return ""
+
+    def amount(self) -> int:
+        """Return the number of items or characters that it keeps, or 0."""
+        return 0
+
+    def always_keeps(self) -> Expression | None:
+        """Return the condition whose matches it always keeps."""
+        return None
+
+    def always_kept(self, value: Any) -> int:
+        """Count the items of a list at its place that are kept only by the condition of `always_keeps`."""
+        return 0
+
+    def entity_types(self) -> Iterable[str]:
+        """Return the entity types that it searches."""
+        return ()
 
     @classmethod
     def verb(cls) -> str:

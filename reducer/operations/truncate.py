@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from reducer.operations.fields import Amount
-from reducer.operations.op import Example, Op, Place, ends_of
+from reducer.operations.op import Example, Op, ends_of
 from reducer.paths import Chain
+from reducer.plan import Place
 
 
 class Truncate(Op):
@@ -12,6 +13,7 @@ class Truncate(Op):
 
     accepts = frozenset({str, list, dict})
     cuts_blindly = True
+    cuts_texts = True
     examples = (
         Example(
             "a long text",
@@ -42,6 +44,9 @@ class Truncate(Op):
         head, tail = self.truncate.head, self.truncate.tail
         unit = "character" if head + tail == 1 else "characters"
         return f"cuts texts in {place} to the {ends_of(('first', head), ('last', tail))} {unit}"
+
+    def amount(self) -> int:
+        return self.truncate.head + self.truncate.tail
 
     def takes(self, chain: Chain) -> bool:
         # Whether a deeper text is long enough to be cut is known only after the pass.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reducer.operations.op import Example, Op, Place
+from reducer.operations.op import Example, Op
+from reducer.plan import Place
 
 
 class Unwrap(Op):

@@ -165,8 +165,8 @@ def _assembled(
     if checked.max_chars is not None:
         budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
-    extracted = [vocabulary.expand(getattr(step.op, "extract", ())) for step in steps]
-    marks = [getattr(step.op, "mark", None) for step in steps]
+    extracted = [vocabulary.expand(step.op.entity_types()) for step in steps]
+    marks = [step.op.counted for step in steps]
     bounds: list[tuple[frozenset[str], int]] = []
     for preserve in (checked.preserve, *(step.op.preserve for step in steps)):
         if isinstance(preserve, dict):

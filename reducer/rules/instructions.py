@@ -8,8 +8,7 @@ from typing import NamedTuple
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted
 from reducer.operations.fields import When
-from reducer.operations.keep import Keep
-from reducer.operations.op import LINES_OF, enumerated, named
+from reducer.operations.op import LINES_OF, enumerated
 from reducer.rules.choose import by_precedence
 from reducer.rules.model import Rule, Ruleset, Step
 from reducer.rules.validation import listed
@@ -82,11 +81,11 @@ def _in_short(rule: Rule) -> str:
 def _marking(rule: Rule) -> list[str]:
     """State what is left out with a marker, and what without one."""
     lists = [step for step in rule.steps if [*step.op.shortens()]]
-    counting = [step.path.text for step in lists if getattr(step.op, "mark", None) is not None]
-    cuts = rule.max_chars is not None or any(step.op.verb() in ("truncate", "extract") for step in rule.steps)
+    counting = [step.path.text for step in lists if step.op.counted is not None]
+    cuts = rule.max_chars is not None or any(step.op.cuts_texts for step in rule.steps)
     lists_with_count = ["items of the answer" if path == "@" else f"items of `{path}`" for path in counting]
     marked = ["cut texts"] * cuts + lists_with_count
-    keys = any([*step.op.names()] or step.op.verb() == "compact" for step in rule.steps)
+    keys = any(step.op.drops_keys() for step in rule.steps)
     items = rule.max_chars is not None or len(counting) < len(lists)
     unmarked = ["keys"] * keys + [f"{'other ' if counting else ''}items that are not long texts"] * items
     said = (("Marked", marked), ("Not marked", unmarked))
@@ -126,8 +125,8 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
     described: list[Description] = []
     before: Step | None = None
     for step in steps:
-        if before is not None and isinstance(step.op, Keep) and _selects_items(before, step):
-            keys = named(key.text for key in step.op.keep)
+        keys = step.op.of_each()
+        if before is not None and keys and _selects_items(before, step):
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"

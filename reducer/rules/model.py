@@ -16,6 +16,7 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
 from reducer.paths import Path
+from reducer.plan import Work
 
 
 def _file_name(value: Any) -> Any:
@@ -168,6 +169,13 @@ class Step:
     def name(self) -> str:
         """Return the action and the path."""
         return f"{self.op.verb()} {self.path.text}"
+
+    def apply(self, work: Work) -> int:
+        """Apply the step at its places, and return their number."""
+        places = [place for place in work.root().find(self.path) if place.accepted_by(self.op.accepts)]
+        for place in places:
+            self.op.apply(place, work.root())
+        return len(places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from reducer.operations.drop import Drop
 from reducer.operations.fields import When
-from reducer.operations.keep import Keep
 from reducer.paths import Chain, Shape, names_of, overlap
 from reducer.rules.model import Step, TextPaths
 
@@ -22,8 +20,6 @@ Problem: TypeAlias = tuple[str, str, str]
 """Code, message and help."""
 
 _PARTIAL = frozenset({"filter", "index", "slice"})
-_STRUCTURAL = frozenset({"limit", "keep", "drop"})
-"""Actions that only select keys and items."""
 
 
 class Conflict(NamedTuple):
@@ -41,7 +37,7 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
-        step.op.verb() in _STRUCTURAL and not (step.preserves or step.op.lines or (step.op.when and step.op.when.where))
+        step.op.selects_only and not (step.preserves or step.op.lines or (step.op.when and step.op.when.where))
         for step in steps
     )
     return structural and not any(conflicts(steps))
@@ -116,13 +112,11 @@ def _after(earlier: Step, step: Step) -> Problem | None:
     below = tuple(str(key) for key in after[len(before) :] if key != _ITEM)
     is_partial = any(token[0] in _PARTIAL for token in earlier.path.shape)
     if below and earlier.op.when is None and not is_partial:
-        message = f"{name} already removes `{step.path.text}`"
-        if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
-            return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
-        targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
-        if any(below[: len(target.chain)] == target.chain for target in targets if not target.lists):
-            return "W040", message, "remove one of the two steps"
-    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
+        help = earlier.op.removes_before(below)
+        if help:
+            return "W040", f"{name} already removes `{step.path.text}`", help
+    is_limit = step.op.amount() and () in step.op.shortens()
+    if earlier.op.cuts_blindly and is_limit and len(before) >= len(after):
         return "W041", f"{name} truncates texts in items that this step removes", ""
     return None
 

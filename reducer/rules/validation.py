@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import ALL_TYPES
 from reducer.errors import Edit, did_you_mean, is_typo, nearest
-from reducer.operations.dedupe import Repeats
-from reducer.operations.fields import Amount, Target, When
+from reducer.operations import operations
+from reducer.operations.fields import Target, When
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
@@ -31,13 +31,13 @@ _EXPECTED = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
+_ARGUMENTS = {verb: kind.model_fields[verb].annotation for verb, kind in operations().items()}
 _NESTED: Mapping[str | int, type[BaseModel]] = {
     "when": When,
     "tests": Test,
     "given": Given,
     "expect": Expect,
-    **dict.fromkeys(("limit", "truncate"), Amount),
-    "dedupe": Repeats,
+    **{verb: kind for verb, kind in _ARGUMENTS.items() if isinstance(kind, type) and issubclass(kind, BaseModel)},
 }
 """The models of nested mappings by their keys."""
 _INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.engine.cuts import Cut, shortened
 from reducer.entities import GROUPS, TYPES, scan, scanner
 from reducer.entities.entity import Scan, under_key
 from reducer.entities.search import compiled_for_many
 from reducer.entities.vocabulary import BUILT_IN
+from reducer.plan.cuts import Cut, shortened
 from tests.entities.texts import observable, tempting
 from tests.helpers import reduced, rules
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from reducer.engine import attempt
 from reducer.operations import operations
-from reducer.operations.op import Example, Op, Place
+from reducer.operations.op import Example, Op
+from reducer.plan import Place
 from tests.laws.laws import case_of_drawn, check
 from tests.laws.strategies import cases, laws
 from tests.laws.test_planted_bugs import hunt

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from reducer.engine import cuts, place, run, stability
-from reducer.engine.cuts import Cut
-from reducer.engine.place import Place
-from reducer.engine.plan import Omission, Opened, open_return
+from reducer.engine import run, stability
 from reducer.engine.restore import Restored
+from reducer.plan import cuts, place
+from reducer.plan.cuts import Cut
+from reducer.plan.nodes import Omission, Opened, open_return
+from reducer.plan.place import Place
 from reducer.values import dump
 from tests.laws import laws
 from tests.laws.laws import Case, case_of_drawn
@@ -47,8 +48,8 @@ def is_caught(law: Callable[[Case, Any], None], aimed: st.SearchStrategy[Case]) 
     return False
 
 
-def write_a_list(content: Any, paths: Any = None) -> Opened | None:
-    top = open_return(content, paths)
+def write_a_list(content: Any, by_lines: bool = False) -> Opened | None:
+    top = open_return(content, by_lines)
     return top and Opened(top.value, lambda value: dump([value]), top.is_json, top.least)
 
 

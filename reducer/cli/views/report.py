@@ -14,7 +14,6 @@ from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import API_LINK, excerpt
 from reducer.cli.screen import console, counted, make_table, print_lines
-from reducer.operations.limit import Limit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -204,9 +203,10 @@ def _always_kept(report: Report) -> Iterator[_Section]:
     for rule in report.ruleset.rules:
         for step in rule.steps:
             count = report.tally.always_kept[rule.file, step.number]
-            if count and isinstance(step.op, Limit) and step.op.always_keep is not None:
+            condition = step.op.always_keeps()
+            if count and condition is not None:
                 where = f"{PurePath(rule.file).name}:{step.location.line} {step.name}"
-                kept.append(f"{where}: {counted(count, 'item')} for `{step.op.always_keep.text}`")
+                kept.append(f"{where}: {counted(count, 'item')} for `{condition.text}`")
     if kept:
         yield "Kept       only by `always_keep`", kept
 

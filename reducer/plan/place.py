@@ -1,15 +1,16 @@
-"""Operations receive places, which contain the only functions that add omissions to a plan."""
+"""Operations receive places, whose methods are the only functions that add omissions to a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
-from typing import Any
+from typing import Any, Literal
 
 from reducer import markers
-from reducer.engine.cuts import Cut, outside_markers, scanned_to_shorten, shortened
-from reducer.engine.plan import (
+from reducer.paths import Expression, Path, walk
+from reducer.plan.cuts import Cut, outside_markers, scanned_to_shorten, shortened
+from reducer.plan.nodes import (
     LAST,
     LEAVES,
     NEVER,
@@ -28,9 +29,7 @@ from reducer.engine.plan import (
     open_live,
     text_of,
 )
-from reducer.engine.protected import References, Scans
-from reducer.paths import Expression, Path, walk
-from reducer.rules import Rule, Step
+from reducer.plan.protected import References, Scans
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
 
 Key = str | int
@@ -41,16 +40,24 @@ _SIMPLE = PLAIN - {dict}
 """The types of values that are never media."""
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What places need to know of a rule."""
+
+    marks: tuple[Expression | Literal[True] | None, ...] = ()
+    """What a marker counts, by the number of the step."""
+    all_keys: bool = False
+    """Every object keeps all of its keys."""
+
+
 @dataclass(slots=True, eq=False)
 class Work:
-    """The state of one pass of a rule over one return, shared by all places."""
+    """The state of one pass over one return, shared by all places."""
 
     top: Opened
-    rule: Rule
+    settings: Settings
     scans: Scans
     references: References
-    reads: frozenset[str] = frozenset()
-    """Keys that thin items keep because conditions read them; `*` stands for all keys."""
     step: int = 0
     """The number of the current step."""
     edits: int = 0
@@ -64,13 +71,6 @@ class Work:
         """Return the place of the whole return."""
         return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
 
-    def apply(self, step: Step) -> int:
-        """Apply a step at its places, and return their number."""
-        places = [place for place in self.root().find(step.path) if place.accepted_by(step.op.accepts)]
-        for place in places:
-            step.op.apply(place, self.root())
-        return len(places)
-
 
 @dataclass(slots=True, eq=False)
 class Place:
@@ -81,7 +81,7 @@ class Place:
     parent: Place | Opened
     key: Key
     _: KW_ONLY
-    work: Any
+    work: Work
     depth: int = 0
 
     @property
@@ -119,7 +119,7 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value, marks = self.value, self.work.rule.marks
+        value, marks = self.value, self.work.settings.marks
         if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
             labels = [mark.text for mark in marks if isinstance(mark, Expression)]
             marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
@@ -138,7 +138,7 @@ class Place:
         if type(self.value) is list:
             return self.keys()
         self.work.in_maps = True
-        if self.is_root or self.work.rule.all_keys:
+        if self.is_root or self.work.settings.all_keys:
             return ()
         for key in self.keys():
             if has_structure(self.value[key]):
@@ -237,7 +237,7 @@ class Place:
             kept = [indices[position] for position in positions]
             self.omission().keep(kept, self.work.step)
             self.work.edits += 1
-            needs_marker = any(self.work.rule.marks) or not kept or type(text_of(value[kept[0]])) is str
+            needs_marker = any(self.work.settings.marks) or not kept or type(text_of(value[kept[0]])) is str
             self.work.marked = self.work.marked or needs_marker
 
     def keep_keys(self, names: frozenset[str]) -> None:
@@ -248,7 +248,7 @@ class Place:
         value, work = self.value, self.work
         if value and type(value) is list:
             self._keep_keys_of_each(names)
-        elif self.is_root or work.rule.all_keys:
+        elif self.is_root or work.settings.all_keys:
             for key in self.keys():
                 if key not in names:
                     self.empty(key)
@@ -265,7 +265,7 @@ class Place:
         removed = keys - names
         columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
         have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
-        if have_media or self.work.rule.all_keys or not TEXT.issuperset(map(type, keys)):
+        if have_media or self.work.settings.all_keys or not TEXT.issuperset(map(type, keys)):
             indices = self.keys()
         else:
             indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]

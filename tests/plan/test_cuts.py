@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reducer.engine.cuts import Cut, scanned_to_shorten, shortened
 from reducer.entities import Entity
 from reducer.entities.vocabulary import BUILT_IN
+from reducer.plan.cuts import Cut, scanned_to_shorten, shortened
 
 
 @pytest.mark.parametrize(("head", "tail"), [(50, 0), (30, 20), (0, 50)])

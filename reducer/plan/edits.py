@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from reducer.engine.cuts import Cut
-from reducer.engine.place import Key
-from reducer.engine.plan import LAST, Emptied, Node, Omission, Opened, build
+from reducer.plan.cuts import Cut
+from reducer.plan.nodes import LAST, Emptied, Node, Omission, Opened, build, keys_of
+from reducer.plan.place import Key
 from reducer.values import Unreducible, chars
 
 
@@ -73,19 +73,24 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until:
             found = {key: build(value[key], inside.get(key), step - 1, seen=True) for key in keys}
             yield from _removals(step, path, found, left)
         again = {key: restored[key] for key in keys if key in restored}
-        for edit in _removals(step, path, again, 0) if again else ():
-            yield replace(edit, before=0, after=edit.before, is_restored=True)
+        yield from _restorations(step, path, again)
         left -= len(keys)
     if node.marker:
         step = node.versions[-1].step if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in (value if type(value) is dict else range(len(value))) if inside else ():
-        inner = inside.get(key)
-        yield from edits(value[key], inner, (*path, key), min(until, removed.get(key, until)))
+    for key in keys_of(value) if inside else ():
+        inner, own = inside.get(key), (*path, key)
+        yield from edits(value[key], inner, own, min(until, removed.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed:
             before, after = _size(inner.empty), _size(restored[key])
-            yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
+            yield Edit(inner.step, "emptied", own, restored[key], before=before, after=after, is_restored=True)
+
+
+def _restorations(step: int, path: tuple[Key, ...], items: dict[Any, Any]) -> Iterator[Edit]:
+    if items:
+        for edit in _removals(step, path, items, 0):
+            yield replace(edit, before=0, after=edit.before, is_restored=True)
 
 
 def _removals(step: int, path: tuple[Key, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:

@@ -156,24 +156,35 @@ def with_excerpts(cut: Cut, places: Iterable[Range | None], scan: Scan) -> Cut:
 def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan: Scan) -> Range | None:
     """Return the sentence or line around a place within one of the pieces, or None if it has no usable end."""
     low, high = next(piece for piece in pieces if piece[0] <= place[0] < piece[1])
-    first, last = max(low, place[0] - EXCERPT), min(high, place[1] + EXCERPT)
-    start = max((match.end() for match in _SENTENCE_END.finditer(text, first, place[0])), default=-1)
+    start, end = _excerpt_start(text, place[0], low, scan), _excerpt_end(text, place[1], high, scan)
+    return (start, end) if start <= place[0] and place[1] <= end else None
+
+
+def _excerpt_start(text: str, at: int, low: int, scan: Scan) -> int:
+    """Return the start of the sentence or line before a position, at `low` or after it."""
+    first = max(low, at - EXCERPT)
+    start = max((match.end() for match in _SENTENCE_END.finditer(text, first, at)), default=-1)
     if start < 0:
-        edge = _BLANK.search(text, first, place[0]) or _WORD_EDGE.search(text, first, place[0])
+        edge = _BLANK.search(text, first, at) or _WORD_EDGE.search(text, first, at)
         start = low if first == low else boundary(text, edge.end() if edge else first, 1, scan)
-    while low < start < place[0] and text[start].isspace():
+    while low < start < at and text[start].isspace():
         start += 1
     # One blank or line break stays between the marker and the excerpt.
-    start -= start > low and text[start - 1].isspace()
-    found = _SENTENCE_END.search(text, place[1], last)
+    return start - (start > low and text[start - 1].isspace())
+
+
+def _excerpt_end(text: str, at: int, high: int, scan: Scan) -> int:
+    """Return the end of the sentence or line after a position, at `high` or before it."""
+    last = min(high, at + EXCERPT)
+    found = _SENTENCE_END.search(text, at, last)
     if found is not None:
         end = found.start() + (found[0] != "\n")
     else:
-        edges = [*_BLANK.finditer(text, place[1], last)] or [*_WORD_EDGE.finditer(text, place[1], last)]
+        edges = [*_BLANK.finditer(text, at, last)] or [*_WORD_EDGE.finditer(text, at, last)]
         end = high if last == high else boundary(text, edges[-1].start() if edges else last, -1, scan)
-    while place[1] < end < high and text[end - 1].isspace():
+    while at < end < high and text[end - 1].isspace():
         end -= 1
-    return (start, end) if start <= place[0] and place[1] <= end else None
+    return end
 
 
 def between(ranges: Iterable[Range], size: int) -> list[Range]:
@@ -189,6 +200,11 @@ def between(ranges: Iterable[Range], size: int) -> list[Range]:
 def outside_markers(text: str, earlier: Iterable[markers.Marker]) -> list[Range]:
     """Return the ranges of a text outside its markers."""
     return between([(mark.start, mark.stop) for mark in earlier], len(text))
+
+
+def is_within(place: Range, ranges: Iterable[Range]) -> bool:
+    """Return whether one of the ranges contains a place."""
+    return any(start <= place[0] and place[1] <= end for start, end in ranges)
 
 
 def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:

@@ -6,17 +6,16 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from operator import is_
 from typing import Any
 
 from msgspec import Struct
 
-from reducer.engine.cuts import RESULT, Cut
 from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
 from reducer.markers import Marker
-from reducer.rules.model import TextPaths
+from reducer.plan.cuts import RESULT, Cut
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
 NEVER = RESULT + 1
@@ -26,6 +25,11 @@ LAST = RESULT - 1
 _EMPTY = frozenset({str, list, dict})
 LEAVES = PLAIN - {dict, list}
 TEXT = frozenset({str})
+
+
+def keys_of(value: list[Any] | dict[Any, Any]) -> Collection[Any]:
+    """Return the keys of an object or the indices of a list."""
+    return range(len(value)) if type(value) is list else value
 
 
 # A plan is a tree, so the garbage collector need not read it: it would stop all threads for as long as it reads.
@@ -70,7 +74,7 @@ class Omission(Struct, gc=False, eq=False):
         """Return the plans of children, none of which shares its version any more."""
         if self.each is not None:
             kept = self.kept(self.each.step)
-            for key in range(len(value)) if kept is None else kept:
+            for key in keys_of(value) if kept is None else kept:
                 self.child(key, value[key])
             self.each = None
         return self.inside
@@ -78,7 +82,7 @@ class Omission(Struct, gc=False, eq=False):
     def removed(self, value: Any) -> dict[Any, int]:
         """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
         removed: dict[Any, int] = {}
-        left: Collection[Any] = range(len(value)) if type(value) is list else value
+        left: Collection[Any] = keys_of(value)
         for version in self.versions:
             names = frozenset(version.kept)
             removed.update(dict.fromkeys([key for key in left if key not in names], version.step))
@@ -135,18 +139,24 @@ def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False)
     return value
 
 
-def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
+def _left(
+    node: Omission, step: int, collected: Callable[[Iterable[Any]], Collection[Any]]
+) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
+    """Return the `collected` indices or keys that are left after a step, or None for all, and the plans of children."""
     kept, inside = node.kept(step), node.inside
-    if node.restored and step == RESULT:
-        inside = inside | node.restored
-        kept = None if kept is None else node.restored.keys() | kept
+    if not node.restored or step != RESULT:
+        return kept, inside
+    return None if kept is None else collected({*kept, *node.restored}), inside | node.restored
+
+
+def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
+    kept, inside = _left(node, step, frozenset)
+    new = value if kept is None else _with_keys(value, kept)
     if not inside:
-        return value if kept is None else _with_keys(value, kept)
-    new = {
-        key: build(item, inside[key], step, seen) if key in inside else item
-        for key, item in value.items()
-        if kept is None or key in kept
-    }
+        return new
+    new = new.copy()
+    for key in inside.keys() & new.keys():
+        new[key] = build(value[key], inside[key], step, seen)
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
@@ -156,20 +166,17 @@ def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
 
 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
-    kept, inside = node.kept(step), node.inside
-    if node.restored and step == RESULT:
-        inside = inside | node.restored
-        kept = None if kept is None else sorted({*kept, *node.restored})
+    kept, inside = _left(node, step, sorted)
     indices = range(len(value)) if kept is None else kept
     items = [value[i] for i in indices]
     if node.each is not None and node.each.step <= step:
         keys = node.each.kept
-        items = [_with_keys(item, keys) if type(item) is dict else item for item in items]
-    if inside:
-        items = [
-            build(value[i], inside[i], step, seen) if i in inside else item
-            for i, item in zip(indices, items, strict=True)
-        ]
+        for position, item in enumerate(items):
+            if type(item) is dict:
+                items[position] = _with_keys(item, keys)
+    for position, index in enumerate(indices if inside else ()):
+        if index in inside:
+            items[position] = build(value[index], inside[index], step, seen)
     if node.marker and step == RESULT:
         items.append(node.marker)
     return value if len(items) == len(value) and all(map(is_, items, value)) else items
@@ -195,13 +202,16 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
 # --- values with structure
 
 
-def open_return(content: Any, paths: TextPaths | None = None) -> Opened | None:
-    """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
+def open_return(content: Any, by_lines: bool = False) -> Opened | None:
+    """Open a whole content, or return None if rules never change it: a plain text by its lines with `by_lines`.
+
+    Raises `Unreducible`.
+    """
     if type(content) is str:
         parsed = parse(content)
         if parsed is not None:
             return open_parsed(*parsed)
-        return open_lines(content) if content and paths is not None and paths.lines else Opened(content, as_it_is)
+        return open_lines(content) if content and by_lines else Opened(content, as_it_is)
     if is_media(content):
         return None
     top = open_live(content)

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, outside_markers, with_excerpts
 from reducer.entities import Entity
 from reducer.entities.entity import under_key
+from reducer.entities.vocabulary import Vocabulary
 from reducer.formats import Atom
+from reducer.plan.cuts import EXCERPT, Cut, Range, Scan, is_within, outside_markers, with_excerpts
 from reducer.references import occurrences, searched, searcher
-from reducer.rules import Rule
 from reducer.values import MAX_TEXT_CHARS, Unreducible, plain
 
 Protected = Collection[str] | Callable[[], frozenset[str]]
@@ -28,19 +28,19 @@ _HASHABLE = frozenset({int, float, str})
 
 
 class Scans:
-    """The entities of the types that a rule preserves. `found` maps each scanned text that contains any to them.
+    """The entities of some types in a return. `found` maps each scanned text that contains any to them.
 
     One object serves both passes over a return, because they scan the same texts.
     """
 
-    __slots__ = ("_scan", "_scan_many", "_scanned", "_vocabulary", "_windows", "found")
+    __slots__ = ("_scan", "_scan_many", "_scanned", "_windows", "found", "vocabulary")
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, vocabulary: Vocabulary, types: frozenset[str]) -> None:
+        self.vocabulary = vocabulary
         self.found: dict[str, Sequence[Entity]] = {}
         self._scanned: set[str] = set()
-        self._scan = rule.vocabulary.scanner(rule.types)
-        self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
-        self._vocabulary = rule.vocabulary
+        self._scan = vocabulary.scanner(types)
+        self._scan_many = vocabulary.scanner_of_many(types)
         self._windows: dict[str, Sequence[Entity]] = {}
 
     def entities(self, text: str) -> Sequence[Entity]:
@@ -63,12 +63,12 @@ class Scans:
         The scanner of names releases Python's lock for each text, and takes it again before another thread does.
         """
         parts = dict.fromkeys(windows, ())
-        self._windows = {**parts, **self._vocabulary.scanner_of_many(self._vocabulary.all_types)(parts)}
+        self._windows = {**parts, **self.vocabulary.scanner_of_many(self.vocabulary.all_types)(parts)}
 
     def any_entities(self, text: str) -> Sequence[Entity]:
         """Return the entities of all types in a part of a text."""
         found = self._windows.get(text)
-        return self._vocabulary.everything()(text) if found is None else found
+        return self.vocabulary.everything()(text) if found is None else found
 
     def is_entity(self, text: str) -> bool:
         """Return whether a marker can mention a whole text, because it is one entity."""
@@ -134,7 +134,5 @@ class References:
         """Return the first place of a value within one of the ranges of a text, or None."""
         if self._is_text and "\\" in text:
             text = _BREAKS.sub("  ", text)
-        places = (
-            place for place in occurrences(value, text) if any(a <= place[0] and place[1] <= b for a, b in ranges)
-        )
-        return min(places, default=None)
+        places = sorted(occurrences(value, text))
+        return next((place for place in places if is_within(place, ranges)), None)

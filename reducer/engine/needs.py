@@ -1,0 +1,129 @@
+"""The entities and referenced values that must not vanish, and do not remain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from reducer.entities import Entity
+from reducer.formats import Atom
+from reducer.plan.cuts import Cut
+from reducer.plan.protected import References, Scans
+
+Types = frozenset[str]
+
+
+class Needed(NamedTuple):
+    """What must not vanish of a key or a leaf."""
+
+    entities: tuple[str, ...]
+    referenced: frozenset[str]
+
+
+@dataclass(slots=True, eq=False)
+class Needs:
+    """The values that must not vanish. Each is needed until the first place that contains it is found."""
+
+    scans: Scans
+    references: References
+    preserved: tuple[Types, ...]
+    """The preserved entity types by the number of the step."""
+    room: dict[Types, int]
+    """How many more entities of some types each bound allows."""
+    missing: set[str]
+    """The needed referenced values."""
+    entities: set[str] = field(default_factory=set)
+    """The needed preserved entities."""
+    texts: set[str] = field(default_factory=set)
+    """The texts that contain a needed entity."""
+    taken: set[str] = field(default_factory=set)
+    """The preserved entities that are restored or mentioned."""
+    lost: list[str] = field(default_factory=list)
+    """The preserved entities that exceed a bound."""
+
+    def are_left(self) -> bool:
+        """Return whether any value is still needed."""
+        return bool(self.missing or self.entities)
+
+    def find(self, removed: Iterable[tuple[Types, list[str]]], remaining: Iterable[Any], cuts: Sequence[Cut]) -> None:
+        """Find the preserved entities in removed texts, and in the gaps of cut texts, that do not remain."""
+        if not any(self.preserved):
+            return
+        scans, waiting = self.scans, [cut.text for cut in cuts if self.preserved[cut.step]]
+        for _, texts in removed:
+            waiting += texts
+        scans.scan(waiting)
+        for types, texts in removed:
+            for text in dict.fromkeys(texts):
+                self._add(scans.found.get(text, ()), types)
+        for cut in cuts:
+            types = self.preserved[cut.step]
+            if types:
+                self._add(cut.split(scans.entities(cut.text))[1], types)
+        if self.entities:
+            self._subtract(remaining, cuts)
+
+    def _add(self, entities: Iterable[Entity], types: Types) -> None:
+        self.entities.update(entity.value for entity in entities if entity.type in types)
+
+    def _subtract(self, remaining: Iterable[Any], cuts: Sequence[Cut]) -> None:
+        """Remove the entities that remain in texts, or that the marker of a cut text mentions in any case."""
+        scans, texts = self.scans, dict.fromkeys(text for text in remaining if type(text) is str)
+        scans.scan(texts)
+        for text in texts:
+            self.entities.difference_update(entity.value for entity in scans.found.get(text, ()))
+        for cut in cuts:
+            kept, removed = cut.split(scans.entities(cut.text))
+            self.entities.difference_update(entity.value for entity in kept)
+            self.entities.difference_update(entity.value for entity in removed if entity.type in cut.always)
+
+    def find_texts(self) -> None:
+        """Find the texts that contain a needed entity."""
+        for text, entities in self.scans.found.items() if self.entities else ():
+            if any(entity.value in self.entities for entity in entities):
+                self.texts.add(text)
+
+    def widened(self, cut: Cut) -> Cut:
+        """Return a cut that also keeps the sentences around the missing values in its text, which are found then."""
+        values = self._pop_missing(cut.text)
+        return self.references.widened(cut, values, self.scans.any_entities) if values else cut
+
+    def pop(self, leaf: Any, types: Types) -> Needed:
+        """Return what is needed of a key or a leaf, and mark it as found."""
+        text = leaf.source if type(leaf) is Atom else leaf
+        entities: tuple[str, ...] = ()
+        if type(text) is str and text in self.texts:
+            found = self.scans.found[text]
+            entities = tuple(self.take(found, types))
+            if not any(entity.value in self.entities for entity in found):
+                self.texts.discard(text)
+        return Needed(entities, self._pop_missing(leaf))
+
+    def _pop_missing(self, leaf: Any) -> frozenset[str]:
+        if not self.missing:
+            return frozenset()
+        referenced = self.references.values_in(leaf) & self.missing
+        self.missing -= referenced
+        return referenced
+
+    def take(self, entities: Iterable[Entity], types: Types) -> dict[str, None]:
+        """Mark the needed entities of `types` as found. Return them, except those that exceed a bound.
+
+        An entity counts for each bound that includes its type. Bounds allow the entities that are found first, and the
+        plan of a value may differ between a live and a stored history: so they count while a return is restored, which
+        is in document order whatever the plan.
+        """
+        taken: dict[str, None] = {}
+        for entity in entities:
+            if entity.type not in types or entity.value not in self.entities:
+                continue
+            self.entities.discard(entity.value)
+            bounds = [bound for bound in self.room if entity.type in bound]
+            if any(self.room[bound] == 0 for bound in bounds):
+                self.lost.append(entity.value)
+                continue
+            self.room.update((bound, self.room[bound] - 1) for bound in bounds)
+            taken[entity.value] = None
+        self.taken.update(taken)
+        return taken
