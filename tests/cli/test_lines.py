@@ -73,7 +73,7 @@ def test_input_and_output_are_compressed(
 
 @pytest.mark.parametrize("kind", ["a.gz", ""])
 def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes, kind: str) -> None:
-    result = cli("-", *RULES, "-o", "-", input=compressed(LINES, kind))
+    result = cli("-", *RULES, "-o", "-", stdin=compressed(LINES, kind))
     assert (result.code, result.out.encode()) == (0, lines)
     assert "Read     standard input, 6 lines\n" in result.err
 

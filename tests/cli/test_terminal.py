@@ -47,8 +47,8 @@ def test_colour_on_a_terminal_only(folder: Path, cli: Cli) -> None:
     diff = ("h.json", "--rules", "lookup.yaml", "--format", "diff")
     assert "\x1b[" in on_terminal(*diff)
     assert "\x1b" not in on_terminal(*diff, NO_COLOR="1")
-    for format in ("table", "diff", "json"):
-        assert "\x1b" not in cli("h.json", "--rules", "lookup.yaml", "--format", format).out
+    for form in ("table", "diff", "json"):
+        assert "\x1b" not in cli("h.json", "--rules", "lookup.yaml", "--format", form).out
 
 
 def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
@@ -110,21 +110,19 @@ def test_lines_break_between_words(folder: Path) -> None:
 def test_names_cannot_steer_the_terminal(folder: Path) -> None:
     returns = (("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
     (folder / "h.json").write_bytes(history(*returns))
-    for format in ("table", "diff"):
-        text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", format, NO_COLOR="1")
+    for form in ("table", "diff"):
+        text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", form, NO_COLOR="1")
         assert "\x1b" not in text
         assert "\u202e" not in text
     (folder / "x.txt").write_text("a\x1b[2J\u202eb")
-    for format in ("text", "diff", "result"):
-        assert {"\x1b", "\u202e"}.isdisjoint(
-            on_terminal("try", "lookup.yaml", "x.txt", "--format", format, NO_COLOR="1")
-        )
+    for form in ("text", "diff", "result"):
+        assert {"\x1b", "\u202e"}.isdisjoint(on_terminal("try", "lookup.yaml", "x.txt", "--format", form, NO_COLOR="1"))
 
 
-@pytest.mark.parametrize("format", ["table", "json", "html"])
-def test_a_closed_pipe_is_not_an_error(folder: Path, format: str) -> None:
+@pytest.mark.parametrize("form", ["table", "json", "html"])
+def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
-    command = ("many.json", "--rules", "lookup.yaml", "--format", format)
+    command = ("many.json", "--rules", "lookup.yaml", "--format", form)
     done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.stdout is not None
     done.stdout.read(10)
