@@ -159,6 +159,7 @@ def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory)
         assert problem.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_FILE)
 def test_shipped_rules_have_no_problems_with_their_samples(name: str) -> None:
     assert RULESET is not None
