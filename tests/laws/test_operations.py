@@ -36,17 +36,17 @@ class DropNull(Op):
 
 
 class Failing(DropNull):
-    """Fail at the second null."""
+    """Fail at null."""
 
     def apply(self, place: Place, root: Place) -> None:
-        assert place.contents().count(None) < 2
+        assert None not in place.contents()
 
 
 def test_every_operation_is_generated_and_a_new_one_obeys_the_laws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operations(), "drop_null", DropNull)
     effective: Counter[str] = Counter()
 
-    @settings(laws, max_examples=300, database=None, derandomize=True, deadline=None)
+    @settings(laws, max_examples=600, database=None, derandomize=True, deadline=None)
     @given(cases)
     def hold(drawn: Any) -> None:
         rule, ruleset, content = drawn
