@@ -31,8 +31,8 @@ def check(folder: Path, content: Any, rule: dict[str, Any], *, tool: str = "t") 
 
 def shown(problem: Diagnostic) -> str:
     start = problem.location.column - 1
-    help = f": {problem.help}" if problem.help else ""
-    return f"{problem.code} `{problem.excerpt[start : start + problem.width]}` {problem.message}{help}"
+    advice = f": {problem.help}" if problem.help else ""
+    return f"{problem.code} `{problem.excerpt[start : start + problem.width]}` {problem.message}{advice}"
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["steps"])
@@ -159,6 +159,7 @@ def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory)
         assert problem.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_FILE)
 def test_shipped_rules_have_no_problems_with_their_samples(name: str) -> None:
     assert RULESET is not None

@@ -169,6 +169,7 @@ def test_a_full_disk_leaves_no_file(folder: Path) -> None:
     assert os.listdir("out") == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of the memory differs")
 def test_a_worker_needs_less_than_400_mb_for_row_groups_of_64_mb(folder: Path) -> None:
     rows = [history(("lookup", {"records": [os.urandom(5_000).hex()] * 10})) for _ in range(670)]

@@ -89,9 +89,9 @@ def used(folder: Path) -> Path:
 def cli(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run the command line in this process."""
 
-    def run(*arguments: str, input: bytes = b"") -> Result:
+    def run(*arguments: str, stdin: bytes = b"") -> Result:
         capfd.readouterr()
-        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(input)))
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin)))
         code = main(list(arguments))
         out, err = capfd.readouterr()
         assert "Traceback" not in err
@@ -107,11 +107,11 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, **{"env": ENVIRONMENT, "preexec_fn": react, **options})
 
 
-def process(*arguments: str, input: bytes = b"", env: dict[str, str] | None = None) -> Result:
+def process(*arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
     """Run the command line as a process, in the current folder."""
     command = [sys.executable, "-m", "reducer", *arguments]
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": "utf-8", **(env or {})}
-    done = subprocess.run(command, input=input, capture_output=True, env=environment, timeout=60)
+    done = subprocess.run(command, input=stdin, capture_output=True, env=environment, timeout=60)
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in err
     return Result(done.returncode, out, err)

@@ -49,7 +49,7 @@ def test_restore_writes_the_original_bytes(original: bytes, cli: Cli) -> None:
     ]
     assert (result.code, result.out) == (1, "")
     reduced = Path("reduced.json").read_bytes()
-    assert cli("restore", "-", *ARCHIVE, input=reduced).out.encode() == original
+    assert cli("restore", "-", *ARCHIVE, stdin=reduced).out.encode() == original
 
 
 def test_returns_missing_from_the_archive_stay_reduced_and_are_listed(original: bytes, cli: Cli) -> None:

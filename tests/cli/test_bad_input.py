@@ -46,8 +46,8 @@ def test_odd_values_cause_no_error(folder: Path, cli: Cli) -> None:
         ("\ud800\x1b[2J", "x"),
     )
     (folder / "odd.json").write_bytes(history(*returns))
-    for format in ("table", "diff", "json"):
-        result = cli("odd.json", "--rules", "lookup.yaml", "--format", format, "-o", "out.json")
+    for form in ("table", "diff", "json"):
+        result = cli("odd.json", "--rules", "lookup.yaml", "--format", form, "-o", "out.json")
         assert result.code == 0
         assert "\x1b" not in result.out
     assert "10" + "0" * 299 not in (folder / "out.json").read_text()

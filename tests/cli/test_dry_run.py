@@ -192,10 +192,10 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     (folder / "lookup.yaml").write_text(f"version: 1\ntool: lookup\nsteps:\n{steps}max_chars: 900\n")
     run = ("h.json", "--rules", "lookup.yaml", "--strict", "--format")
     fault = "a second pass would change the result: `dedupe items` is to blame; only step 1 was applied"
-    help = "`check lookup.yaml` shows a correction, once this return is in samples/"
-    line = f"    lookup.yaml:4: `lookup` c1 of h.json and 1 more, {2 * size:,} characters: {fault}; {help}\n"
-    for format in ("table", "diff"):
-        shown = cli(*run, format)
+    advice = "`check lookup.yaml` shows a correction, once this return is in samples/"
+    line = f"    lookup.yaml:4: `lookup` c1 of h.json and 1 more, {2 * size:,} characters: {fault}; {advice}\n"
+    for form in ("table", "diff"):
+        shown = cli(*run, form)
         assert shown.code == 1
         assert f"What needs attention\n  Returns to which a rule was not applied completely\n{line}" in shown.out
     assert f" saved: {fault}\n" in shown.out

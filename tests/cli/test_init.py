@@ -73,10 +73,10 @@ def test_other_inputs(folder: Path, cli: Cli) -> None:
     (folder / "h.jsonl").write_bytes(history(("search", ANSWER)) + b"\n" + history(("other", ANSWER)) + b"\n")
     assert cli("init", "h.jsonl", "--tool", "other", "-o", "lines").code == 0
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
-    assert process("init", "-", "--tool", "search", input=json.dumps(ANSWER).encode()).code == 0
+    assert process("init", "-", "--tool", "search", stdin=json.dumps(ANSWER).encode()).code == 0
     assert files(folder / "rules") == SEARCH
     unnamed = "standard input has no file name; add --tool NAME, the tool that returned this answer"
-    assert process("init", "-", input=b"{}").err == f"reducer: error: {unnamed}\n"
+    assert process("init", "-", stdin=b"{}").err == f"reducer: error: {unnamed}\n"
 
 
 def test_a_tool_with_a_rule_keeps_it(folder: Path, cli: Cli) -> None:

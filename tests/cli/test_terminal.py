@@ -47,8 +47,8 @@ def test_colour_on_a_terminal_only(folder: Path, cli: Cli) -> None:
     diff = ("h.json", "--rules", "lookup.yaml", "--format", "diff")
     assert "\x1b[" in on_terminal(*diff)
     assert "\x1b" not in on_terminal(*diff, NO_COLOR="1")
-    for format in ("table", "diff", "json"):
-        assert "\x1b" not in cli("h.json", "--rules", "lookup.yaml", "--format", format).out
+    for form in ("table", "diff", "json"):
+        assert "\x1b" not in cli("h.json", "--rules", "lookup.yaml", "--format", form).out
 
 
 def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
@@ -59,7 +59,7 @@ def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
     assert "Saved" in text
 
 
-@pytest.mark.parametrize("columns", [80, 120, 200])
+@pytest.mark.parametrize("columns", [80, 200])
 def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns: int) -> None:
     tool = "get_indicator_details"
     returns = [(tool, {"records": [{"name": f"host{number}", "raw": "x" * 50} for number in range(30)]})] * 3
@@ -78,7 +78,7 @@ def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns:
         assert max(map(len, lines)) <= columns
 
 
-@pytest.mark.parametrize(("columns", "shown"), [(60, 15), (80, 20), (200, 50), (300, 64)])
+@pytest.mark.parametrize(("columns", "shown"), [(60, 15), (300, 64)])
 def test_long_entities_are_cut_on_a_narrow_terminal(folder: Path, columns: int, shown: int) -> None:
     hashes = [f"{'abcd' * 13}{number:012}" for number in range(9)]
     (folder / "h.json").write_bytes(history(("lookup", {"records": [{"name": each} for each in hashes]})))
@@ -87,7 +87,7 @@ def test_long_entities_are_cut_on_a_narrow_terminal(folder: Path, columns: int, 
     assert f"lost, by lookup.yaml:4 limit records: {', '.join(cut)} and 1 more" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", [60, 120])
 def test_an_excerpt_keeps_its_indentation(folder: Path, columns: int) -> None:
     (folder / "a.json").write_text(
         json.dumps({"rows": [{"id": "x" * 300, "k" * 200: "y" * 300}] * 5, "z" * 70: "x" * 300})
@@ -110,21 +110,19 @@ def test_lines_break_between_words(folder: Path) -> None:
 def test_names_cannot_steer_the_terminal(folder: Path) -> None:
     returns = (("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
     (folder / "h.json").write_bytes(history(*returns))
-    for format in ("table", "diff"):
-        text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", format, NO_COLOR="1")
+    for form in ("table", "diff"):
+        text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", form, NO_COLOR="1")
         assert "\x1b" not in text
         assert "\u202e" not in text
     (folder / "x.txt").write_text("a\x1b[2J\u202eb")
-    for format in ("text", "diff", "result"):
-        assert {"\x1b", "\u202e"}.isdisjoint(
-            on_terminal("try", "lookup.yaml", "x.txt", "--format", format, NO_COLOR="1")
-        )
+    for form in ("text", "diff", "result"):
+        assert {"\x1b", "\u202e"}.isdisjoint(on_terminal("try", "lookup.yaml", "x.txt", "--format", form, NO_COLOR="1"))
 
 
-@pytest.mark.parametrize("format", ["table", "json", "html"])
-def test_a_closed_pipe_is_not_an_error(folder: Path, format: str) -> None:
+@pytest.mark.parametrize("form", ["table", "json", "html"])
+def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
-    command = ("many.json", "--rules", "lookup.yaml", "--format", format)
+    command = ("many.json", "--rules", "lookup.yaml", "--format", form)
     done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.stdout is not None
     done.stdout.read(10)

@@ -32,7 +32,7 @@ def test_text_limits_findings_per_code_and_json_lists_all(folder: Path, cli: Cli
     answers = [answer("a"), *(answer(f"b{number}") for number in range(30))]
     orphans = json.dumps([request(prompt()), response(call("a")), request(*answers)], indent=1).encode()
     (folder / "orphans.json").write_bytes(orphans)
-    result = cli("validate", "-", input=orphans)
+    result = cli("validate", "-", stdin=orphans)
     lines = result.out.splitlines()
     assert (result.code, len(lines)) == (1, 22)
     message = 'no call of the previous response has the id "b0"'

@@ -29,7 +29,7 @@ def test_fix_keeps_permissions_and_leaves_no_temporary_file(folder: Path, cli: C
 def test_entities_in_utf_16_and_in_invalid_utf_8(folder: Path, cli: Cli) -> None:
     (folder / "note.txt").write_bytes("\nAPT28".encode("utf-16"))
     assert cli("entities", "note.txt", "--format", "jsonl").json["place"] == "2:1"
-    found = cli("entities", "-", "--format", "jsonl", input=b"\xff 192.0.2.1\n").json
+    found = cli("entities", "-", "--format", "jsonl", stdin=b"\xff 192.0.2.1\n").json
     assert (found["file"], found["place"]) == ("standard input", "1:3")
 
 
@@ -39,7 +39,7 @@ def test_explain_every_code(cli: Cli) -> None:
 
 
 def test_query_of_standard_input(cli: Cli) -> None:
-    result = cli("query", "a.b", "-", input=b'{"a": {"b": "\xc3\xa9"}}')
+    result = cli("query", "a.b", "-", stdin=b'{"a": {"b": "\xc3\xa9"}}')
     assert (result.code, result.out) == (0, 'standard input\n  a.b  "é"\n  1 place\n')
 
 
@@ -102,7 +102,7 @@ def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
     (folder / "b.json").write_bytes(history(("vt_ip", "x"), ("lookup", "y"), ("${1:x}", "z"), ("\ud800", 1)))
     (folder / "lines.jsonl").write_bytes(history(("siem", "x")) + b"\nno history\n" + history(("vt_ip", "x")) + b"\n")
     files = [argument for name in ("h.json", "b.json", "lines.jsonl", "-") for argument in ("--history", name)]
-    schema = cli("schema", *files, input=history(("piped", "x"))).json
+    schema = cli("schema", *files, stdin=history(("piped", "x"))).json
     assert schema["properties"]["tool"]["examples"] == ["${1:x}", "lookup", "piped", "siem", "vt_ip"]
 
 

@@ -124,6 +124,7 @@ SOME = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("preserve", [{}, {"preserve": ["ioc", "cve", "threat_actor"]}], ids=["by default", "preserve"])
 def test_drafted_rules_with_a_target_are_fixed_points(name: str, preserve: dict[str, Any], data: Path) -> None:

@@ -413,7 +413,7 @@ def test_restored_and_mentioned_entities_are_counted_once() -> None:
 )
 def test_plans_and_entities_do_not_burden_the_garbage_collector(rule: dict[str, Any]) -> None:
     # The collector stops all threads while it reads the objects that it tracks, in an agent also the event loop.
-    count = 2_000
+    count = 1_000
     words = "which the analysts of the second shift saw last night, " * 3
     items = [{"note": f"host{n}.evil.com, {words}and 192.0.{n // 250}.{n % 250}"} for n in range(count)]
     ruleset = rules(**rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,16 +45,17 @@ class Case:
     reduce: Callable[[], str | None]
 
 
-def corpus(data: Path) -> Iterator[Case]:
-    """Yield every case over the real data in `data`."""
-    yield from history_cases(data)
-    yield from output_cases(data)
+def corpus(data: Path, every: int = 1) -> Iterator[Case]:
+    """Yield the cases of every so many files of the real data in `data`."""
+    yield from _history_cases(sorted((data / "histories").glob("*/*.json"))[::every])
+    samples = [next(RULES.rglob(f"{name}.json")) for name in SAMPLES]
+    yield from _output_cases([*sorted((data / "tool_outputs").glob("*.json")), *samples][::every])
 
 
-def history_cases(data: Path) -> Iterator[Case]:
+def _history_cases(files: Iterable[Path]) -> Iterator[Case]:
     """Yield each history in its stored form, as a session, and as live messages."""
     rulesets = {"shipped": Reducer.load(RULES), **_harsh()}
-    for file in sorted((data / "histories").glob("*/*.json")):
+    for file in files:
         history = file.read_bytes()
         session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
         for rules, reducer in rulesets.items():
@@ -65,10 +66,9 @@ def history_cases(data: Path) -> Iterator[Case]:
             yield _live_case(name, reducer, history)
 
 
-def output_cases(data: Path) -> Iterator[Case]:
+def _output_cases(files: Iterable[Path]) -> Iterator[Case]:
     """Yield each tool output in every form."""
     shipped, drafts, harsh = Reducer.load(RULES), _drafts(), _harsh()
-    files = [*sorted((data / "tool_outputs").glob("*.json")), *(next(RULES.rglob(f"{name}.json")) for name in SAMPLES)]
     for name, value in {file.stem: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}.items():
         tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
         rulesets = {rules: (rules, reducer) for rules, reducer in harsh.items()} | {"drafts": (name, drafts)}

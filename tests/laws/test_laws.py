@@ -29,12 +29,12 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(
 
 
 def results() -> str:
-    """Reduce texts whose markers mention entities, and what the tests of every shipped rule start from."""
+    """Reduce texts whose markers mention entities, and what the tests of every third shipped rule start from."""
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the report" for n in range(12)]
     steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
     found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
-    for rule in BY_FILE.values():
+    for rule in list(BY_FILE.values())[::3]:
         found += [reduce_content(forced(rule), "any", sample(rule, test)) for test in rule.tests]
     return dump(found)
 
@@ -43,10 +43,10 @@ def test_law_10_another_process_with_another_hash_seed_gives_the_same_bytes() ->
     code = "from tests.laws.test_laws import results; print(ascii(results()))"
     expected = results()
     assert "mentions" in expected
-    for seed in ("0", "4711"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == ascii(expected)
+    seed = "4711" if os.environ.get("PYTHONHASHSEED") == "0" else "0"
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ascii(expected)
 
 
 @pytest.mark.parametrize("step", [{"limit": 1}, {"keep": ["id"]}, {"truncate": 5}])
@@ -60,10 +60,9 @@ def test_what_no_rule_changes_is_the_same_object(step: dict[str, Any]) -> None:
 
 # --- shipped rules on real data
 
-FULL = os.environ.get("HYPOTHESIS_PROFILE") == "ci"
-LARGE = 300_000 if FULL else 20_000
+LARGE = 300_000
 """Larger answers are checked with their own rules only."""
-PARTS = 10 if FULL else 50
+PARTS = 10
 """Each rule is checked with one of so many parts of the returns, because all returns with all rules take minutes."""
 
 
@@ -92,6 +91,7 @@ def chosen(name: str, folder: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_FILE)
 def test_the_laws_hold_on_all_real_data(name: str, data: Path) -> None:
     rule = BY_FILE[name]

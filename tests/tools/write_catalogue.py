@@ -49,8 +49,8 @@ def measured(name: str) -> Measured:
         found, left = _entities(content), _entities(outcome.content)
         sums.before += chars(content)
         sums.after += chars(outcome.content)
-        sums.entities.update(type for type, _ in found)
-        sums.lost.update(type for type, _ in found - left)
+        sums.entities.update(one for one, _ in found)
+        sums.lost.update(one for one, _ in found - left)
     return sums
 
 
@@ -61,7 +61,7 @@ def _entities(content: Any) -> set[tuple[str, str]]:
 def allowed(rule: Rule) -> frozenset[str]:
     """Return the types of entities that comments of a rule file allow to lose, and `saves less` if one states this."""
     comments = _ALLOWED.findall(Path(rule.file).read_text(encoding="utf-8"))
-    return expand(type for type, _, _ in comments if type) | {less for _, less, _ in comments if less}
+    return expand(one for one, _, _ in comments if one) | {less for _, less, _ in comments if less}
 
 
 def catalogue() -> str:
