@@ -71,8 +71,8 @@ def _builtin_folder(source: str) -> Path | None:
     if name in packs:
         return packs[name]
     near = nearest(name, packs)
-    help = did_you_mean(near and f"{_BUILTIN}:{near}") or f"the packs are {', '.join(packs)}"
-    raise FileNotFoundError(ENOENT, f"no such pack; {help}", source)
+    hint = did_you_mean(near and f"{_BUILTIN}:{near}") or f"the packs are {', '.join(packs)}"
+    raise FileNotFoundError(ENOENT, f"no such pack; {hint}", source)
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:

@@ -127,8 +127,10 @@ def read_item(item: object, reads: Reads, labels: Collection[str] = ()) -> Marke
     if marker is None or not marker.tallies:
         return marker
     tallies = Counter(dict(marker.tallies))
-    is_own = all(label in labels for label, _ in tallies) and all(countable(value) for _, value in tallies)
-    return marker if is_own and written(marker.count, "items", marker.mentions, tallies) == item else None
+    for label, value in tallies:
+        if label not in labels or countable(value) is None:
+            return None
+    return marker if written(marker.count, "items", marker.mentions, tallies) == item else None
 
 
 def read_alone(text: str, reads: Reads) -> Marker | None:
@@ -202,23 +204,29 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     count, begin = int(match[1]), match.end()
     if count > MAX_COUNT or (match[3] and unit == "characters"):
         return None
-    tallies = tuple(_tallies(match[3]))
-    if text[begin - 1] == "]":
-        stop = begin - 1
-        fits = text.startswith(closing, stop) and stop + len(closing) >= first
-        return Marker(count, (), own, stop + len(closing), tallies) if fits else None
-    stop = text.find(closing, max(begin, first - len(closing)))
+    mentions: tuple[str, ...] | None = ()
+    stop = begin - 1
+    if text[stop] != "]":
+        stop = _end_of_mentions(text, begin, max(begin, first - len(closing)), reads, closing)
+        mentions = _mentions(text, begin, stop, reads) if stop >= 0 else None
+    elif not text.startswith(closing, stop) or stop + len(closing) < first:
+        return None
+    if mentions is None:
+        return None
+    return Marker(count, mentions, own, stop + len(closing), tuple(_tallies(match[3])))
+
+
+def _end_of_mentions(text: str, begin: int, least: int, reads: Reads, closing: str) -> int:
+    """Return where `closing` follows the mentions that start at `begin`, at `least` or later, or -1."""
+    stop = text.find(closing, least)
     for _ in range(_MAX_BRACKETS):
-        if stop < 0:
-            return None
-        last_value = _start_of_value(text, begin, stop, reads)
+        last_value = -1 if stop < 0 else _start_of_value(text, begin, stop, reads)
         if last_value < 0:
-            return None
+            return -1
         if last_value < stop:
-            mentions = _mentions(text, begin, stop, reads)
-            return None if mentions is None else Marker(count, mentions, own, stop + len(closing), tallies)
+            return stop
         stop = text.find(closing, stop + 1)
-    return None
+    return -1
 
 
 def _tallies(text: str) -> Iterator[tuple[Tally, int]]:

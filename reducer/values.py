@@ -39,6 +39,7 @@ _MEDIA_FIELDS = {
     **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), frozenset({str, NoneType})),
     "vendor_metadata": frozenset({dict, NoneType}),
 }
+_URL_FIELDS = {**_MEDIA_FIELDS, "force_download": frozenset({bool, str})}
 
 
 class Unreducible(Exception):
@@ -110,12 +111,15 @@ def _is_stored_media(item: dict[str, Any]) -> bool:
     if type(kind) is not str or kind not in _MEDIA:
         return False
     required = _MEDIA[kind]
-    return all(type(item.get(name)) is str for name in required) and all(
-        name in required
-        or type(value) in _MEDIA_FIELDS.get(name, ())
-        or (name == "force_download" and required == ("url",) and (type(value) is bool or value == "allow-local"))
-        for name, value in item.items()
-    )
+    accepted = _URL_FIELDS if required == ("url",) else _MEDIA_FIELDS
+    for name in required:
+        if type(item.get(name)) is not str:
+            return False
+    for name, value in item.items():
+        is_flag = name == "force_download" and type(value) is str and value != "allow-local"
+        if name not in required and (is_flag or type(value) not in accepted.get(name, ())):
+            return False
+    return True
 
 
 def shown(value: Any) -> Any:

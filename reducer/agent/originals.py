@@ -47,7 +47,9 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
     opened = open_archive(archive)
 
     def recall_tool_return(ctx: RunContext[Any], **arguments: Any) -> str:
-        returns = [(id, part.content) for part, id in _return_ids(ctx.messages) if id.tool != RECALL]
+        returns = [
+            (return_id, part.content) for part, return_id in _return_ids(ctx.messages) if return_id.tool != RECALL
+        ]
         return answer(returns, opened, arguments, _owner(ctx))
 
     tool = Tool[Any].from_schema(recall_tool_return, RECALL, DESCRIPTION, Arguments.model_json_schema(), takes_ctx=True)
@@ -65,9 +67,9 @@ def _process_token(process: int) -> str:
     return token_hex(16)
 
 
-def _entry(one: Attempt, id: ReturnId, owner: str) -> Entry:
+def _entry(one: Attempt, return_id: ReturnId, owner: str) -> Entry:
     version = one.outcome.rule.version if one.outcome.rule else ""
-    return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
+    return Entry(return_id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 
 def _return_ids(messages: Sequence[ModelMessage]) -> Iterator[tuple[ToolReturnPart, ReturnId]]:

@@ -96,14 +96,14 @@ class Archive:
     close = flush
     """Write all waiting entries. The archive can still be used: its file is open only while something is written."""
 
-    def find(self, id: ReturnId, content: Any, owner: str) -> Original:
+    def find(self, return_id: ReturnId, content: Any, owner: str) -> Original:
         """Find the original that `owner` stored within `max_age` for a return with this reduced content (plain JSON).
 
         Raises `ArchiveError`.
         """
         since = NO_TIME if self._limits.age is None else _now() - self._limits.age
         with database.open_to_read(self.path, self._timeout) as connection:
-            return database.find_original(connection, id, content, owner=owner, since=since)
+            return database.find_original(connection, return_id, content, owner=owner, since=since)
 
     def __enter__(self) -> Archive:
         return self

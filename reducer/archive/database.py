@@ -169,7 +169,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
-    id, digest = entry.id, _digest(entry.original)
+    return_id, digest = entry.id, _digest(entry.original)
     row = connection.execute("SELECT id FROM originals WHERE hash = ?", (digest,)).fetchone()
     if row is None:
         data = zlib.compress(entry.original, _COMPRESSION_LEVEL)
@@ -180,16 +180,16 @@ def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, owner, nth, time, original)"
         " DO UPDATE SET stored_at = excluded.stored_at, rule = excluded.rule",
         (
-            _key(id, entry.reduced),
-            *map(escaped, (entry.owner, id.tool, id.call_id)),
-            *(id.nth, id.time, entry.rule, len(entry.reduced), now),
+            _key(return_id, entry.reduced),
+            *map(escaped, (entry.owner, return_id.tool, return_id.call_id)),
+            *(return_id.nth, return_id.time, entry.rule, len(entry.reduced), now),
             row[0],
         ),
     )
 
 
 def find_original(
-    connection: sqlite3.Connection, id: ReturnId, content: Any, *, owner: str | None = None, since: int = NO_TIME
+    connection: sqlite3.Connection, return_id: ReturnId, content: Any, *, owner: str | None = None, since: int = NO_TIME
 ) -> Original:
     """Find the original of a return by its reduced content (plain JSON).
 
@@ -202,9 +202,9 @@ def find_original(
         marked = is_marked(reduced.decode())
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3",
-            (_key(id, reduced), None if owner is None else escaped(owner), since),
+            (_key(return_id, reduced), None if owner is None else escaped(owner), since),
         ).fetchall()
-        originals = {original for _, _, original in _fitting(rows, id, marked)}
+        originals = {original for _, _, original in _fitting(rows, return_id, marked)}
         if len(originals) == 1:
             return _load(connection, originals.pop())
         if originals:
@@ -327,11 +327,11 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
-def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
+def _fitting(rows: list[tuple[int, int, int]], return_id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
     """Return the rows with the same time as a return or, where one has no time, the same number."""
-    untimed = [row for row in rows if NO_TIME in (row[1], id.time)]
-    same_time = [row for row in rows if row not in untimed and abs(row[1] - id.time) < _PRECISION]
-    same_number = [row for row in same_time or untimed if row[0] == id.nth]
+    untimed = [row for row in rows if NO_TIME in (row[1], return_id.time)]
+    same_time = [row for row in rows if row not in untimed and abs(row[1] - return_id.time) < _PRECISION]
+    same_number = [row for row in same_time or untimed if row[0] == return_id.nth]
     # If the beginning of the history is missing, the number differs; a marker proves that the return was reduced.
     return same_number or same_time or (untimed if marked else [])
 
@@ -349,6 +349,6 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=32).digest()
 
 
-def _key(id: ReturnId, reduced: bytes) -> bytes:
-    head = dump([id.tool, id.call_id, 0]).encode()
+def _key(return_id: ReturnId, reduced: bytes) -> bytes:
+    head = dump([return_id.tool, return_id.call_id, 0]).encode()
     return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()

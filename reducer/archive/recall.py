@@ -94,25 +94,25 @@ def _choose(returns: Sequence[HistoryReturn], request: Arguments) -> tuple[Histo
         raise _Refusal("There is no tool return in this conversation yet.")
     matching = [one for one in returns if one[0].call_id == request.tool_call_id]
     if not matching:
-        tools = {id.call_id: id.tool for id, _ in reversed(returns)}  # the newest first
+        tools = {one.call_id: one.tool for one, _ in reversed(returns)}  # the newest first
         lines = [f"- `{_short(call_id)}`: {_short(tool)}" for call_id, tool in list(tools.items())[:_LISTED]]
         older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
         wrong = f"No tool return has the id `{_short(request.tool_call_id)}`. " if request.tool_call_id else ""
         raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
-    for id, content in reversed(matching):
-        if request.nth in (None, id.nth):
-            number = f" ({id.nth} of {len(matching)})" if len(matching) > 1 else ""
-            return (id, content), f"{_short(id.tool)} `{_short(id.call_id)}`{number}"
+    for found, content in reversed(matching):
+        if request.nth in (None, found.nth):
+            number = f" ({found.nth} of {len(matching)})" if len(matching) > 1 else ""
+            return (found, content), f"{_short(found.tool)} `{_short(found.call_id)}`{number}"
     times = len(matching)
     raise _Refusal(f"The id `{_short(request.tool_call_id)}` occurs {times} times: `nth` is 1 to {times}.")
 
 
 def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
     """Return the original, or the content in the history if there is none, and a name for it."""
-    id, content = chosen[0], json.loads(stored_json(chosen[1]))
+    return_id, content = chosen[0], json.loads(stored_json(chosen[1]))
     archive.flush(2.0)
     try:
-        original = archive.find(id, content, owner)
+        original = archive.find(return_id, content, owner)
     except ArchiveError:
         return content, "the return as in this conversation (the archive cannot be read)"
     if original.data is not None:
@@ -130,8 +130,8 @@ def _select(path: str, content: Any, source: str) -> Any:
         places = compile_path(path)
         nodes = list(walk_nodes(parse(path)[0]))
     except PathError as error:
-        help = f"; {error.help}" if error.help else ""
-        raise _Refusal(f"`path`, character {error.column} of `{_short(path)}`: {error.message}{help}.") from None
+        hint = f"; {error.help}" if error.help else ""
+        raise _Refusal(f"`path`, character {error.column} of `{_short(path)}`: {error.message}{hint}.") from None
     if any(node["type"] in ("function_expression", "multi_select_list", "multi_select_dict") for node in nodes):
         raise _Refusal("`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available.")
     if any(node["type"] == "literal" and isinstance(node["value"], (list, dict)) for node in nodes):

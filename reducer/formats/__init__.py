@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from reducer.formats.json_text import read_json, read_json_lines, read_string
@@ -82,25 +83,26 @@ def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
         if inside is None:
             return None
         text, quotes = inside, quotes + 1
-    found = None if text[:1] == '"' else parse(text, nested)
-    if found is None:
-        return None
-    value, inner = found
 
-    def write(value: Any) -> str:
-        text = inner.write(value)
+    def quote(text: str) -> str:
         for _ in range(quotes):
             text = dump(text)
         return text
 
-    return value, Format(f"{inner.name} in quotes", write, least=inner.least)
+    return None if text[:1] == '"' else _wrapped(parse(text, nested), "in quotes", quote)
 
 
 def _parse_under_head(text: str) -> tuple[Any, Format] | None:
     start = text.find("\n", 0, _MAX_HEAD_CHARS) + 1
     head, body = text[:start], text[start:]
-    found = parse(body) if head and body[:1] in ("[", "{", "(") else None
+    if not head or body[:1] not in ("[", "{", "("):
+        return None
+    return _wrapped(parse(body), "under a line", lambda text: head + text)
+
+
+def _wrapped(found: tuple[Any, Format] | None, where: str, write: Callable[[str], str]) -> tuple[Any, Format] | None:
+    """Return the value and the format of a text that `write` wraps."""
     if found is None:
         return None
     value, inner = found
-    return value, Format(f"{inner.name} under a line", lambda value: head + inner.write(value), least=inner.least)
+    return value, Format(f"{inner.name} {where}", lambda value: write(inner.write(value)), least=inner.least)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.formats.json_text import in_range
 from reducer.formats.nodes import Atom, Bracketed
@@ -77,10 +77,18 @@ def _decode(frame: str, strings: list[str]) -> Any:
     return _DECODER.decode('"'.join(whole))
 
 
+class _Open(NamedTuple):
+    """An open bracket: its JSON, its number among the tokens, and the number of atoms before it."""
+
+    kind: tuple[str, str]
+    at: int
+    atoms: int
+
+
 def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
     """Translate tokens into JSON; return them and the spans of the atoms, which are not translated."""
     translated = tokens.copy()
-    opened: list[tuple[tuple[str, str], int, int]] = []
+    opened: list[_Open] = []
     atoms: list[tuple[int, int]] = []
     for at in range(1, len(tokens), 2):
         token = tokens[at]
@@ -88,53 +96,58 @@ def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
         if last in _CLOSING:
             if len(opened) == MAX_DEPTH:
                 raise ValueError(f"deeper than {MAX_DEPTH} levels")
-            kind = _kind(tokens, at)
-            opened.append((kind, at, len(atoms)))
+            kind = _kind(token, tokens[at + 1], tokens[at + 2] if at + 2 < len(tokens) else "", is_first=at == 1)
+            opened.append(_Open(kind, at, len(atoms)))
             translated[at] = kind[0] % token if kind is _MODEL else kind[0]
-            continue
-        if token in "]})":
-            if not opened or _CLOSING[tokens[opened[-1][1]][-1]] != token:
-                raise ValueError("unbalanced brackets")
-            kind, start, outer = opened.pop()
-            translated[at] = kind[1]
-            if kind is _TUPLE:
-                translated[at - 1] = tokens[at - 1].removesuffix(",")
-            elif kind is _ATOM:
-                del atoms[outer:]
-                atoms.append((start, at + 1))
+        elif token in "]})":
+            _close(tokens, at, translated, opened, atoms)
+            _note_key(tokens, at, opened)
         elif last == ">" or token in _ATOMS:
             atoms.append((at, at + 1))
+            _note_key(tokens, at, opened)
+        elif last == "=":
+            is_next = bool(opened) and opened[-1].kind is _FIELDS and opened[-1].at + 2 < at
+            translated[at] = f'{"," if is_next else ""}"{token[:-1]}":'
         else:
-            if last == "=":
-                comma = "," if opened and opened[-1][0] is _FIELDS and opened[-1][1] + 2 < at else ""
-                translated[at] = f'{comma}"{token[:-1]}":'
-            else:
-                translated[at] = _WORDS.get(token, _NO_JSON)
-            continue
-        if opened and opened[-1][0] is _SET and tokens[at + 1].startswith(":"):
-            opened[-1] = (_ATOM, *opened[-1][1:])  # a dict whose key is not a text
+            translated[at] = _WORDS.get(token, _NO_JSON)
     return translated, atoms
 
 
-def _kind(tokens: list[str], at: int) -> tuple[str, str]:
-    """Return the JSON brackets for the bracket that `tokens[at]` opens."""
-    token = tokens[at]
+def _close(
+    tokens: list[str], at: int, translated: list[str], opened: list[_Open], atoms: list[tuple[int, int]]
+) -> None:
+    """Translate a closing bracket. Raise `ValueError` if it does not belong to the last one that is open."""
+    if not opened or _CLOSING[tokens[opened[-1].at][-1]] != tokens[at]:
+        raise ValueError("unbalanced brackets")
+    kind, start, outer = opened.pop()
+    translated[at] = kind[1]
+    if kind is _TUPLE:
+        translated[at - 1] = tokens[at - 1].removesuffix(",")
+    elif kind is _ATOM:
+        atoms[outer:] = [(start, at + 1)]
+
+
+def _note_key(tokens: list[str], at: int, opened: list[_Open]) -> None:
+    """Make the open set an atom if the token is a key: it is a dict whose key is not a text."""
+    if opened and opened[-1].kind is _SET and tokens[at + 1].startswith(":"):
+        opened[-1] = opened[-1]._replace(kind=_ATOM)
+
+
+def _kind(token: str, gap: str, following: str, *, is_first: bool) -> tuple[str, str]:
+    """Return the JSON brackets for an opening bracket, with the text up to the token that follows, and this token."""
+    is_empty = not gap and following == _CLOSING[token[-1]]
+    has_field = not gap and following[-1:] == "="
     if token == "[":
         return _LIST
-    if token == "(" and at > 1:
-        return _TUPLE
-    gap, following = tokens[at + 1], tokens[at + 2] if at + 2 < len(tokens) else ""
-    empty = not gap and following == _CLOSING[token[-1]]
+    if token == "(":
+        return _FIELDS if is_first and has_field else _TUPLE
     if token == "{":
-        if empty or gap[:2] == f"{_HOLE}:":
+        if is_empty or gap[:2] == f"{_HOLE}:":
             return _DICT
         return _ATOM if ":" in gap.partition(",")[0] else _SET
-    has_field = not gap and following[-1:] == "="
-    if token == "(":
-        return _FIELDS if has_field else _TUPLE
-    if token == "set(" and empty:
+    if token == "set(" and is_empty:
         return _SET
-    return _MODEL if (has_field or empty) and not _MODULE.match(token) else _ATOM
+    return _MODEL if (has_field or is_empty) and not _MODULE.match(token) else _ATOM
 
 
 def _bodies(strings: list[str]) -> list[str]:

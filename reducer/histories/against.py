@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from reducer.errors import HistoryError
 from reducer.formats import decode, line_end, parse
 from reducer.histories.format import Path
+from reducer.histories.positions import Positions
 from reducer.histories.ranges import cut_mentions
 from reducer.histories.source import encode
 from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Finding, described, locate, short, values
+from reducer.histories.validate import Finding, described, locate, short
 from reducer.markers import MAX_COUNT, Marker, possible_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
@@ -33,12 +34,11 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
     if new == old:
         return []
     after, before = _contents(new), _contents(old)
-    findings = list(_check_outside(new, after, old, before))
-    starts = {content.start for content, _ in after}
-    paths = {start: path for path, start in values(new) if start in starts}
+    positions = Positions(new)
+    findings = list(_check_outside(new, after, old, before, positions))
     pairs = zip(after, before, strict=True) if len(after) == len(before) else ()
     for (mine, _), (theirs, untouched) in pairs:
-        path = paths.get(mine.start, ())
+        path = positions.path(mine.start)
         if new[mine.start : mine.end] == old[theirs.start : theirs.end]:
             continue
         if untouched:
@@ -56,14 +56,15 @@ def _contents(data: bytes) -> _Contents:
     return sorted(found, key=lambda one: one[0].start)
 
 
-def _check_outside(new: bytes, after: _Contents, old: bytes, before: _Contents) -> Iterator[Finding]:
+def _check_outside(
+    new: bytes, after: _Contents, old: bytes, before: _Contents, positions: Positions
+) -> Iterator[Finding]:
     """Yield a finding for the first difference outside the contents."""
     for mine, theirs in zip_longest(_outside(new, after), _outside(old, before), fillvalue=(len(new), b"")):
         if mine[1] != theirs[1]:
             same = _common_length(mine[1], theirs[1])
             found, expected = (piece[same : same + 20].decode(errors="replace") for piece in (mine[1], theirs[1]))
-            at = mine[0] + same
-            path = max(((start, path) for path, start in values(new) if start <= at), default=(0, ()))[1]
+            path = positions.path(mine[0] + same)
             words = f"differs outside the contents: found {described(found)}; the original has {described(expected)}"
             yield Finding("V101", path, words)
             return

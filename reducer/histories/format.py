@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -11,6 +11,12 @@ from reducer.histories.source import Source
 
 Scalar = str | int | float | bool | None
 """Values that any field may contain: an unexpected type does not stop the decoding of a message."""
+
+_T = TypeVar("_T")
+One: TypeAlias = _T | list[Raw] | Scalar
+"""A value that should be a Struct."""
+Some: TypeAlias = list[One[_T]] | dict[str, Raw] | Scalar
+"""A value that should be a list of Structs."""
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead from one value to a value in it."""
@@ -62,14 +68,12 @@ class Format(Protocol):
     """A stored format, which is a module of `histories/formats/`.
 
     A `MESSAGE` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. Values without any of the `HINTS` contain no messages of this format. If an
-    object has one of the keys in `CONTINUED`, a list of messages in it continues messages that the provider stores.
+    `Raw`, `Any`, `One` or `Some`. Values without any of the `HINTS` contain no messages of this format.
     """
 
     NAME: str
     EXPECTED: str
     HINTS: tuple[bytes, ...]
-    CONTINUED: tuple[str, ...]
     MESSAGE: type[Struct]
 
     def recognises(self, message: Any, source: Source, strict: bool) -> bool:

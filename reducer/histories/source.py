@@ -76,6 +76,13 @@ class Source:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
         return None if raw is UNSET else decode(self.data[slice(*self.span(raw))])[0]
 
+    def members(self, raw: Raw) -> dict[Any, Raw]:
+        """Return the values in an object or list by their keys or indexes; any other value contains none."""
+        mark = self.mark(raw)
+        if mark == "{":
+            return self.decode(dict[str, Raw], raw)  # type: ignore[no-any-return]
+        return dict(enumerate(self.decode(list[Raw], raw))) if mark == "[" else {}
+
     def mark(self, raw: Raw | UnsetType) -> str:
         """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])

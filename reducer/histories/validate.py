@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import reduce
 from importlib.resources import files
 from itertools import groupby, islice
-from operator import getitem
+from operator import getitem, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
@@ -22,7 +22,8 @@ from pydantic_core import from_json
 
 from reducer.errors import shortened
 from reducer.histories.format import Path
-from reducer.histories.formats import pydantic_ai, session
+from reducer.histories.formats import openai_responses, pydantic_ai, session
+from reducer.histories.positions import Positions
 from reducer.histories.source import BOM, position
 from reducer.histories.stored import Link, Linked, expected, linked_histories
 from reducer.paths.written import path_text
@@ -37,9 +38,10 @@ _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}:,]|[^] \t\n\r"[{}:,]+', re.DOTALL)
 _MAX_CHARS = 60
 _CALLS = ("tool-call", "builtin-tool-call")
+_CONTINUED = ("previous_response_id", "conversation")
+"""Keys of a request to OpenAI's Responses API whose messages continue those that the provider stores."""
 
 Values = Sequence[tuple[Path, Any]]
 """The messages of a history, or the parts of a message, each with its path in the file."""
@@ -116,7 +118,9 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
             yield from _check_order(messages) if is_whole else ()
         if is_whole:
             around = reduce(getitem, paths[0][:-2], value) if paths else None
-            is_continued = any(_field(around, key) is not None for key in form.CONTINUED)
+            is_continued = form.NAME == openai_responses.NAME and any(
+                _field(around, key) is not None for key in _CONTINUED
+            )
             yield from dict.fromkeys(_check_calls(linked, is_continued))
 
 
@@ -305,24 +309,26 @@ def _check_call(call: Link, waiting: _Calls) -> Iterator[Finding]:
 
 
 def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    path, id, tool = found.path, found.id, found.tool
-    if calls := waiting.get(id):
+    path, call_id, tool = found.path, found.id, found.tool
+    if calls := waiting.get(call_id):
         # Calls with the same id are matched by tool name, otherwise by order.
         call = next((call for call in islice(calls, _MAX_SEARCHED) if call.tool == tool), calls[0])
         calls.remove(call)
         if not calls:
-            del waiting[id]
-        answered[id] = call.path[:-1]
+            del waiting[call_id]
+        answered[call_id] = call.path[:-1]
         if call.tool != tool and type(call.tool) is type(tool) is str:
-            words = f"answers {path_text(answered[id])}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
+            words = (
+                f"answers {path_text(call.path[:-1])}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
+            )
             yield Finding("V035", (*path[:-1], "tool_name"), words)
-    elif id in answered:
-        yield Finding("V033", path, f"the call {path_text(answered[id])} already has a return")
+    elif call_id in answered:
+        yield Finding("V033", path, f"the call {path_text(answered[call_id])} already has a return")
     else:
         others = islice(waiting.items(), _MAX_SEARCHED)
         same = next((other for other, calls in others if calls[0].tool == tool), None)
         hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
-        yield Finding("V032", path, f"no call of the previous response has the id {short(id)}{hint}")
+        yield Finding("V032", path, f"no call of the previous response has the id {short(call_id)}{hint}")
 
 
 def _check_id(link: Link) -> Iterator[Finding]:
@@ -347,24 +353,24 @@ def _check_session(messages: Values) -> Iterator[Finding]:
         if type(_field(message, "role")) is not str:
             yield Finding("V060", path, "expected a message with a `role`")
         for at, tool in _entries(path, message, "tools"):
-            if type(id := _field(tool, "id")) is str:
-                requested.setdefault(id, (*at, "id"))
+            if type(request := _field(tool, "id")) is str:
+                requested.setdefault(request, (*at, "id"))
         counts: Counter[Any] = Counter()
         contents: dict[tuple[str, int], Any] = {}
         for at, result in _entries(path, message, "results"):
-            if type(id := _field(result, "call_id")) is not str:
+            if type(call_id := _field(result, "call_id")) is not str:
                 continue
-            if id not in requested and id not in answered:
-                yield Finding("V061", (*at, "call_id"), f"no request before it has the id {short(id)}")
-            answered.add(id)
+            if call_id not in requested and call_id not in answered:
+                yield Finding("V061", (*at, "call_id"), f"no request before it has the id {short(call_id)}")
+            answered.add(call_id)
             listed = at[len(path)]
-            counts[listed, id] += 1
+            counts[listed, call_id] += 1
             content = result.get("content")
-            if contents.setdefault((id, counts[listed, id]), content) != content:
-                yield Finding("V063", (*at, "content"), f"differs from the copy of {short(id)} in `parts`")
-    for id, path in requested.items():
-        if id not in answered:
-            yield Finding("V062", path, f"the request {short(id)} has no result")
+            if contents.setdefault((call_id, counts[listed, call_id]), content) != content:
+                yield Finding("V063", (*at, "content"), f"differs from the copy of {short(call_id)} in `parts`")
+    for request, path in requested.items():
+        if request not in answered:
+            yield Finding("V062", path, f"the request {short(request)} has no result")
 
 
 def _entries(path: Path, message: Any, name: str) -> Iterator[tuple[Path, Any]]:
@@ -379,51 +385,16 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
 
     A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
     """
-    wanted = {path[:end] for _, path, *_ in findings for end in range(len(path) + 1)}
-    if not wanted:
-        return []
-    starts = {path: start for path, start in values(data, max(map(len, wanted))) if path in wanted}
-    placed = []
-    for finding in findings:
-        enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
-        placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+    positions = Positions(data)
     located = []
     at, line, column = 0, first_line, 1
-    for start, finding in sorted(placed, key=lambda one: one[0]):
+    for start, finding in sorted(((positions.start(one.path), one) for one in findings), key=itemgetter(0)):
         between = data[at:start].decode(errors="replace")
         line += between.count("\n")
         column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
         at = start
         located.append(finding._replace(line=line, column=column))
     return located
-
-
-def values(data: bytes, depth: int = 200) -> Iterator[tuple[Path, int]]:
-    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Never raise."""
-    path: list[str | int | None] = []  # ends with None if the next token is a key
-    for token in _TOKEN.finditer(data):
-        mark = token[0]
-        if mark == b":" or (mark in b"]}," and not path):
-            continue
-        if mark in b"]}":
-            path.pop()
-        elif mark == b",":
-            step = path[-1]
-            path[-1] = step + 1 if isinstance(step, int) else None
-        elif path and path[-1] is None:
-            path[-1] = _key(mark)
-        else:
-            if len(path) <= depth:
-                yield tuple(path), token.start()  # type: ignore[arg-type]
-            if mark in b"[{":
-                path.append(0 if mark == b"[" else None)
-
-
-def _key(mark: bytes) -> str:
-    try:
-        return str(json.loads(mark))
-    except ValueError:
-        return mark.decode(errors="replace")
 
 
 def described(value: Any) -> str:

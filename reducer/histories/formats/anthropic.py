@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
+from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
 from reducer.histories.source import Source
 
 NAME = "anthropic"
 EXPECTED = "a list of Anthropic messages, each an object with `role` and `content`"
 HINTS = (b'role"',)
-CONTINUED: tuple[str, ...] = ()
 _OWN = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
 """Types of blocks that no other format has."""
 
@@ -35,7 +34,7 @@ class AnthropicMessage(Struct, gc=False):
     """A message of the user or the assistant."""
 
     role: Any = None
-    content: list[Block | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    content: Some[Block] = None
 
 
 MESSAGE = AnthropicMessage

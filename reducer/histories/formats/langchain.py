@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
+from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
 from reducer.histories.source import Source
 
 NAME = "langchain"
 EXPECTED = "a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`"
 HINTS = (b'kwargs"',)
-CONTINUED: tuple[str, ...] = ()
 _KINDS = ("human", "ai", "system", "tool", "function", "chat")
 
 
@@ -30,8 +29,8 @@ class Data(Struct, gc=False):
 
     type: Any = None
     content: Raw | UnsetType = UNSET
-    tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
-    invalid_tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    tool_calls: Some[Call] = None
+    invalid_tool_calls: Some[Call] = None
     tool_call_id: Any = None
     status: Any = None
 
@@ -40,10 +39,10 @@ class LangChainMessage(Struct, gc=False):
     """A message. Its `id` ends with its class, as in `["langchain", "schema", "messages", "ToolMessage"]`."""
 
     type: Any = None
-    data: Data | list[Raw] | Scalar = None
+    data: One[Data] = None
     lc: Any = None
     id: Any = None
-    kwargs: Data | list[Raw] | Scalar = None
+    kwargs: One[Data] = None
 
 
 MESSAGE = LangChainMessage

@@ -10,13 +10,12 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
+from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
 from reducer.histories.source import Source
 
 NAME = "openai-chat"
 EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `content`"
 HINTS = (b'role"',)
-CONTINUED: tuple[str, ...] = ()
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _PARTS = ("text", "image_url", "input_audio", "file", "refusal")
 
@@ -33,8 +32,8 @@ class Call(Struct, gc=False):
     """A tool call."""
 
     id: Any = None
-    function: Function | list[Raw] | Scalar = None
-    custom: Function | list[Raw] | Scalar = None
+    function: One[Function] = None
+    custom: One[Function] = None
 
 
 class ChatMessage(Struct, gc=False):
@@ -42,7 +41,7 @@ class ChatMessage(Struct, gc=False):
 
     role: Any = None
     content: Raw | UnsetType = UNSET
-    tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    tool_calls: Some[Call] = None
     tool_call_id: Any = None
     parts: Raw | UnsetType = UNSET
 

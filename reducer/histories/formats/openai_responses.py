@@ -13,7 +13,6 @@ from reducer.histories.source import Source
 NAME = "openai-responses"
 EXPECTED = "a list of items of OpenAI's Responses API, each an object with `type` or `role`"
 HINTS = (b'call_id"', b'role"')
-CONTINUED = ("previous_response_id", "conversation")
 _CALLS = ("function_call", "custom_tool_call")
 _RETURNS = ("function_call_output", "custom_tool_call_output")
 _PARTS = ("input_text", "input_image", "input_file", "input_audio", "output_text", "refusal")

@@ -8,13 +8,12 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered
+from reducer.histories.format import Scalar, Some, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Source
 
 NAME = "model-messages"
 EXPECTED = "a list of messages, each an object with `kind` and `parts`"
 HINTS = (b'parts"',)
-CONTINUED: tuple[str, ...] = ()
 
 
 class Part(Struct, gc=False):
@@ -36,7 +35,7 @@ class StoredMessage(Struct, gc=False):
     """A request or a response."""
 
     kind: Any = None
-    parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    parts: Some[Part] = None
     instructions: Any = None
 
 

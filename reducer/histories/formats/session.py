@@ -13,14 +13,13 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import One, Scalar, Some, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
 from reducer.references import searched
 
 NAME = "session"
 EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
 HINTS = (b'parts"',)
-CONTINUED: tuple[str, ...] = ()
 _ERROR = "it is an error"
 
 
@@ -58,9 +57,9 @@ class Part(Struct, gc=False):
     type: Any = None
     activity_type: Any = None
     text: Any = None
-    results: list[Result | list[Raw] | Scalar] | Result | Scalar = None
-    technical_details: list[Details | list[Raw] | Scalar] | Details | Scalar = None
-    tools: list[Tool | list[Raw] | Scalar] | Tool | Scalar = None
+    results: list[One[Result]] | Result | Scalar = None
+    technical_details: list[One[Details]] | Details | Scalar = None
+    tools: list[One[Tool]] | Tool | Scalar = None
     timestamp: Any = None
     definition: Raw | UnsetType = UNSET
     config: Raw | UnsetType = UNSET
@@ -78,8 +77,8 @@ class SessionMessage(Struct, gc=False):
 
     role: Any = None
     kind: Any = None
-    parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar | UnsetType = UNSET
-    activity_parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar | UnsetType = UNSET
+    parts: Some[Part] | UnsetType = UNSET
+    activity_parts: Some[Part] | UnsetType = UNSET
     text_content: Raw | UnsetType = UNSET
     response_text_main: Raw | UnsetType = UNSET
     interaction_id: Raw | UnsetType = UNSET

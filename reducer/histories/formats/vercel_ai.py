@@ -11,13 +11,12 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Scalar, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
 
 NAME = "vercel-ai"
 EXPECTED = "a list of UI messages of the Vercel AI SDK, each an object with `role` and `parts`"
 HINTS = (b'parts"',)
-CONTINUED: tuple[str, ...] = ()
 _ROLES = ("system", "user", "assistant")
 _KINDS = ("text", "reasoning", "reasoning-file", "file", "custom", "step-start", "source-url", "source-document")
 _OUTPUTS = ("output-available", "output-error", "output-denied")
@@ -41,7 +40,7 @@ class UIMessage(Struct, gc=False):
 
     id: Any = None
     role: Any = None
-    parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    parts: Some[Part] = None
 
 
 MESSAGE = UIMessage

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec import MsgspecError, Raw, Struct
 
 from reducer.errors import HistoryError, did_you_mean, nearest, shortened
-from reducer.histories.format import Format, Path, Scalar
+from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, line_and_column, readable
 from reducer.paths.written import path_text
@@ -100,32 +100,28 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
 
 def search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
     """Yield each list of messages, each message outside of lists and each empty history in a value."""
-    if source.mark(raw) not in ("[", "{"):
-        return
-    is_list = source.mark(raw) == "["
-    members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
-    if found := _decoded(source, formats, raw, path=path, keys=members.keys()):
+    found = _decoded(source, formats, raw, path)
+    if found is not None:
         yield found
         return
-    if is_list:
-        members = dict(enumerate(source.decode(list[Raw], raw)))
-        if not members and (not path or path[-1] in _LIST_NAMES):
-            yield MessageList(formats[0], path, raw, [], 0)
+    members = source.members(raw)
+    if source.mark(raw) == "[" and not members and (not path or path[-1] in _LIST_NAMES):
+        yield MessageList(formats[0], path, raw, [], 0)
     hints = {hint for form in formats for hint in form.HINTS}
     for key, value in members.items():
         if _may_contain_messages(source, value, (*path, key), hints):
             yield from search(source, formats, value, (*path, key))
 
 
-def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path, keys: Set[str]) -> MessageList | None:
-    """Return the messages of a list, or one message with these keys, in the first format in which all are valid.
+def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> MessageList | None:
+    """Return the messages of a list, or a single message, in the first format in which all are valid.
 
     If there is none, return them in the format in which most are valid, up to the first that is not.
     """
     found: list[MessageList] = []
     is_list = source.mark(raw) == "["
-    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, keys):
-        kind: Any = list[form.MESSAGE | list[Raw] | Scalar]  # type: ignore[name-defined]
+    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, source.members(raw).keys()):
+        kind: Any = list[One[form.MESSAGE]]  # type: ignore[name-defined]
         messages = source.decode(kind, raw) if is_list else [source.decode(form.MESSAGE, raw)]
         own = (message for message in messages if type(message) is form.MESSAGE)
         if any(form.recognises(message, source, len(formats) > 1) for message in own):
