@@ -123,7 +123,6 @@ class Tally:
     - `needs` maps kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
-    - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
     - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
 
@@ -131,7 +130,6 @@ class Tally:
     rules: dict[str, str] = field(default_factory=dict)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
-    always_kept: Counter[tuple[str, int]] = field(default_factory=Counter)
     measures: Measures | None = None
     referenced: int = 0
     referencing: int = 0
@@ -146,7 +144,6 @@ class Tally:
         for key, need in other.needs.items():
             self.add_need(key, need)
         self.found |= other.found
-        self.always_kept.update(other.always_kept)
         self.referenced += other.referenced
         self.referencing += other.referencing
         if other.measures is not None:
@@ -177,7 +174,6 @@ def tally_of(entry: Explanation) -> Tally:
         for step in entry.steps:
             if step.number is not None and step.path is not None and step.places:
                 tally.found.add((_where(step, rule), step.path))
-                tally.always_kept[rule.file, step.number] += step.always_kept
     return tally
 
 

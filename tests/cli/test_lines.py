@@ -78,7 +78,7 @@ def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes,
     assert "Read     standard input, 6 lines\n" in result.err
 
 
-@pytest.mark.parametrize("more", [(), ("--no-references",)])
+@pytest.mark.parametrize("more", [(), ("--as-in-agent",)])
 def test_several_processes_produce_the_same_output(used: Path, cli: Cli, more: tuple[str, ...]) -> None:
     # Several chunks with bad lines, and one line that is too long.
     text = ((used / "h.json").read_bytes() + b"\n" + LINES + b"\nwrong\n") * 9 + b"x" * 3_000_000 + b"\n" + LINES
