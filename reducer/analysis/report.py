@@ -20,10 +20,8 @@ TITLES = {
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve largely undoes",
     "too long": "Returns still above max_chars",
-    "bad line": "Lines without a history, kept unchanged",
-    "long line": "Lines that are too large, kept unchanged",
-    "bad row": "Rows without a history, kept unchanged",
-    "long row": "Rows that are too large, kept unchanged",
+    "bad line": "Lines that cannot be read, kept unchanged",
+    "bad row": "Rows that cannot be read, kept unchanged",
     "warning": "Warnings of the rules",
 }
 """The heading of each kind of `Attention`, in the order in which they are listed."""
@@ -42,15 +40,14 @@ _MAX_CHARACTERS = 1_000
 class LineSum:
     """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
-    `bad` lines contain no history, and `long` lines are too large to be read. `first_bad` contains the numbers and
-    errors of the first bad lines.
+    `bad` lines contain no history or are too large to be read. `first_bad` contains the numbers and errors of the
+    first bad lines.
     """
 
     history: str
     lines: int = 0
     blank: int = 0
     bad: int = 0
-    long: int = 0
     first_bad: list[tuple[int, str]] = field(default_factory=list)
     noun: str = "line"
 
@@ -62,7 +59,6 @@ def add_lines(total: LineSum, more: LineSum) -> None:
     total.lines += more.lines
     total.blank += more.blank
     total.bad += more.bad
-    total.long += more.long
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +295,6 @@ def _of_lines(total: LineSum) -> Iterator[Attention]:
         numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
         more = ", …" if total.bad > len(total.first_bad) else ""
         yield Attention(f"bad {total.noun}", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
-    if total.long:
-        yield Attention(f"long {total.noun}", total.history, f"{total.long:,} {of_all}", total.long)
 
 
 def tokens(characters: int) -> int:
