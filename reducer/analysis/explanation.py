@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.measures import LostEntity, Recall, lost_entities
 from reducer.analysis.query import Nothing, why_nothing
 from reducer.analysis.texts import characters, excerpt
-from reducer.analysis.tree import tree
 from reducer.engine import Edit, Outcome, StepRun, attempt
 from reducer.paths.written import Token, path_text
 from reducer.rules import Rule, Ruleset
@@ -151,7 +150,7 @@ class Explanation:
         return self.status in ("fault", "unchanged") and self.before == self.after
 
 
-def explain(ruleset: Ruleset, tool: str, content: Any, with_tree: bool = False) -> Explanation:
+def explain(ruleset: Ruleset, tool: str, content: Any) -> Explanation:
     """Reduce the content of one return of `tool`, and return what each step did. Never raises."""
     outcome = shown = attempt(ruleset, tool, content)
     value = content
@@ -159,15 +158,14 @@ def explain(ruleset: Ruleset, tool: str, content: Any, with_tree: bool = False) 
         value = plain(content)
     if value is not content:
         shown = attempt(ruleset, tool, value)
-    return replace(explained(tool, value, shown, with_tree), content=outcome.content)
+    return replace(explained(tool, value, shown), content=outcome.content)
 
 
-def explained(tool: str, content: Any, outcome: Outcome, with_tree: bool = False) -> Explanation:
+def explained(tool: str, content: Any, outcome: Outcome) -> Explanation:
     """Return everything that a rule did to a content in plain JSON types, with the entities that it removed."""
     recall, lost = lost_entities(tool, content, outcome)
     explanation = explain_outcome(tool, content, outcome, detailed=True)
-    shown = tree(content, outcome) if with_tree else None
-    return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost), tree=shown)
+    return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost))
 
 
 def explain_outcome(

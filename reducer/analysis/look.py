@@ -130,15 +130,17 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
 
 def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str) -> Look:
     """Reduce the history on a line or in a row of `file`, which stays unchanged if it is none."""
-    lines = LineSum("", lines=1)
     try:
         found = look(ruleset, file, line, options)
     except HistoryError as error:
-        lines.bad = 1
         # The line was read on its own, so the message names line 1.
-        lines.first_bad.append((1, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
-        return Look(Tally(), lines, line)
-    return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
+        return bad_line(line, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS])
+    return found._replace(lines=LineSum("", lines=1), details=((1, found.returns),) if options.detailed else ())
+
+
+def bad_line(line: bytes, why: str) -> Look:
+    """Return the result of a line that cannot be read, which stays unchanged."""
+    return Look(Tally(), LineSum("", lines=1, bad=1, first_bad=[(1, why)]), line)
 
 
 def joined(looks: Iterable[Look]) -> Look:

@@ -20,10 +20,8 @@ TITLES = {
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve largely undoes",
     "too long": "Returns still above max_chars",
-    "bad line": "Lines without a history, kept unchanged",
-    "long line": "Lines that are too large, kept unchanged",
-    "bad row": "Rows without a history, kept unchanged",
-    "long row": "Rows that are too large, kept unchanged",
+    "bad line": "Lines that cannot be read, kept unchanged",
+    "bad row": "Rows that cannot be read, kept unchanged",
     "warning": "Warnings of the rules",
 }
 """The heading of each kind of `Attention`, in the order in which they are listed."""
@@ -42,15 +40,14 @@ _MAX_CHARACTERS = 1_000
 class LineSum:
     """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
-    `bad` lines contain no history, and `long` lines are too large to be read. `first_bad` contains the numbers and
-    errors of the first bad lines.
+    `bad` lines contain no history or are too large to be read. `first_bad` contains the numbers and errors of the
+    first bad lines.
     """
 
     history: str
     lines: int = 0
     blank: int = 0
     bad: int = 0
-    long: int = 0
     first_bad: list[tuple[int, str]] = field(default_factory=list)
     noun: str = "line"
 
@@ -62,7 +59,6 @@ def add_lines(total: LineSum, more: LineSum) -> None:
     total.lines += more.lines
     total.blank += more.blank
     total.bad += more.bad
-    total.long += more.long
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +119,6 @@ class Tally:
     - `needs` maps kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
-    - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
     - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
 
@@ -131,7 +126,6 @@ class Tally:
     rules: dict[str, str] = field(default_factory=dict)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
-    always_kept: Counter[tuple[str, int]] = field(default_factory=Counter)
     measures: Measures | None = None
     referenced: int = 0
     referencing: int = 0
@@ -146,7 +140,6 @@ class Tally:
         for key, need in other.needs.items():
             self.add_need(key, need)
         self.found |= other.found
-        self.always_kept.update(other.always_kept)
         self.referenced += other.referenced
         self.referencing += other.referencing
         if other.measures is not None:
@@ -177,7 +170,6 @@ def tally_of(entry: Explanation) -> Tally:
         for step in entry.steps:
             if step.number is not None and step.path is not None and step.places:
                 tally.found.add((_where(step, rule), step.path))
-                tally.always_kept[rule.file, step.number] += step.always_kept
     return tally
 
 
@@ -303,8 +295,6 @@ def _of_lines(total: LineSum) -> Iterator[Attention]:
         numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
         more = ", …" if total.bad > len(total.first_bad) else ""
         yield Attention(f"bad {total.noun}", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
-    if total.long:
-        yield Attention(f"long {total.noun}", total.history, f"{total.long:,} {of_all}", total.long)
 
 
 def tokens(characters: int) -> int:

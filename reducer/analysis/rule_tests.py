@@ -1,9 +1,9 @@
-"""Run the inline tests of rules, check the laws of reducing on their contents, and find what they do not cover."""
+"""Run the inline tests of rules, and check the laws of reducing on their contents."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,35 +45,22 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test or a sample that ran, or a rule or a step that no test covers.
+    """A test or a sample that ran.
 
     `place` is the place of its name in the rule file, and `did` is what the rule did, or None if it could not run.
-    `gap` states what the tests do not cover.
     """
 
-    what: Literal["test", "sample", "rule", "step"]
+    what: Literal["test", "sample"]
     rule: Rule
     name: str
     place: Place
     failures: tuple[Failure, ...] = ()
     did: Explanation | None = None
-    gap: str = ""
 
     @property
-    def status(self) -> Literal["passed", "failed", "not tested"]:
+    def status(self) -> Literal["passed", "failed"]:
         """The result."""
-        return "failed" if self.failures else "not tested" if self.gap else "passed"
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How much the tests cover. A step is exercised if it changes something in a test; `max_chars` is a step."""
-
-    rules: int
-    tested: int
-    steps: int
-    exercised: int
-    gaps: tuple[Case, ...]
+        return "failed" if self.failures else "passed"
 
 
 def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
@@ -115,43 +102,6 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
 def _of_law(broken: Broken, otherwise: Place) -> Failure:
     law, place = f"law {broken.law}", ("steps", broken.step - 1) if broken.step else otherwise
     return Failure(f"{law}, {LAWS[broken.law]}: {broken.message}", place=place, what=law)
-
-
-def untested(rules: Iterable[Rule]) -> list[Case]:
-    """Return the rules without tests."""
-    return [
-        Case("rule", rule, "is tested", ("tool",), gap="this rule has no tests") for rule in rules if not rule.tests
-    ]
-
-
-def coverage(rules: Sequence[Rule], cases: Sequence[Case]) -> Coverage:
-    """Return what the tests of rules cover. `cases` must contain all tests."""
-    gaps: list[Case] = []
-    steps = exercised = 0
-    for rule in rules:
-        acted: set[int] = set()
-        for case in cases:
-            if case.rule is rule and case.what == "test" and case.did is not None:
-                acted |= _acted(case.did)
-        count = len(rule.steps) + (rule.max_chars is not None)
-        steps += count
-        exercised += len(acted)
-        gaps += (_gap(rule, number) for number in range(count) if rule.tests and number not in acted)
-    tested = sum(bool(rule.tests) for rule in rules)
-    return Coverage(len(rules), tested, steps=steps, exercised=exercised, gaps=(*gaps, *untested(rules)))
-
-
-def _acted(did: Explanation) -> set[int]:
-    """Return the indexes of the steps that removed more than was restored."""
-    return {index for index, step in enumerate(did.steps) if step.before - step.after > step.restored}
-
-
-def _gap(rule: Rule, number: int) -> Case:
-    if number == len(rule.steps):
-        return Case("step", rule, "is tested", ("max_chars",), gap="no test exceeds `max_chars`")
-    step = rule.steps[number]
-    gap = f"step {step.number}, `{step.name}`, changes nothing in any test"
-    return Case("step", rule, "is tested", ("steps", number, step.op.verb()), gap=gap)
 
 
 # --- expectations

@@ -23,10 +23,10 @@ from typing import NoReturn
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
-from reducer.analysis.look import Look, LookOptions, look, look_at_lines
+from reducer.analysis.look import Look, LookOptions, bad_line, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
 from reducer.api import Reducer
-from reducer.cli.inputs import nothing_found, say_if_broken, sources_or_sample
+from reducer.cli.inputs import nothing_found, sources_or_sample
 from reducer.cli.outputs import check_targets, open_target, targets
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import choose_rules, load
@@ -37,7 +37,7 @@ from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
 from reducer.inputs.chunks import TOO_LARGE, Chunk, read_chunks
 from reducer.inputs.compression import compressed
-from reducer.inputs.recorded import Selection, as_history, read_sample
+from reducer.inputs.recorded import Selection, as_history
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
 
@@ -94,7 +94,7 @@ def dry_run(options: Namespace) -> int:
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
-    has_bad_lines = any(lines.bad or lines.long for lines in report.lines if lines.noun == "line")
+    has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0
 
@@ -248,20 +248,16 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
-    """Yield the chunks of a source. With `--tool`, a sample is an answer of this tool."""
+    """Yield the chunks of a source. With `--tool`, a sample is a return of this tool."""
     if tables.is_parquet(source.name):
         yield from tables.row_groups(source.name, options.column)
         return
     or_sample = options.tool is not None and options.output is None and not source.folder
     for chunk in read_chunks(source, or_sample=or_sample):
         if chunk.kind == "sample":
-            content = read_sample(source.name, chunk.content)
-            say_if_broken(source.name, content)
-            yield Chunk("history", 0, as_history(source.name, content, options.tool))
-            continue
-        if chunk.kind == "long line":
-            say(f"{source.name}:{chunk.number}: {TOO_LARGE}")
-        yield chunk
+            yield Chunk("history", 0, as_history(source.name, chunk.content, options.tool))
+        else:
+            yield chunk
 
 
 def _refuse(message: str) -> NoReturn:
@@ -314,8 +310,8 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
         except HistoryError as error:
             raise FileError(f"{name}: {error}") from None
     else:
-        is_new = int(chunk.kind == "long line")
-        result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
+        rest = Look(Tally(), LineSum(""), chunk.content)
+        result = bad_line(chunk.content, TOO_LARGE) if chunk.kind == "long line" else rest
     if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
     return result._replace(output=compressed(result.output, target.name if target else ""))

@@ -45,7 +45,6 @@ def main(arguments: Sequence[str]) -> int:
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
-    add("--refang", action="store_true", help="show refanged values in the table (JSON lines have both)")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     for name in options.type:
@@ -56,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     sources = find_sources(options.files)
     spots = (spot for source in sources for spot in _spots(source, scan))
     if options.format == "table":
-        _print_table(spots, options.refang, len(sources) > 1)
+        _print_table(spots, len(sources) > 1)
     else:
         for entity, file, position in spots:
             print(json.dumps({**asdict(entity), "file": file, "place": position}))
@@ -90,7 +89,7 @@ def _texts(value: Any, place: tuple[Token, ...] = ()) -> Iterator[tuple[Sequence
         yield from _texts(inner, (*place, key))
 
 
-def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
+def _print_table(spots: Iterator[_Spot], is_named: bool) -> None:
     """Print each entity once: its type, its first form, its count, and its first position."""
     first: dict[tuple[str, str], _Spot] = {}
     counts: Counter[tuple[str, str]] = Counter()
@@ -103,7 +102,7 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
         return
     rows = []
     for key, (entity, file, position) in first.items():
-        shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
-        rows.append((entity.type, shown, f"{counts[key]:,}", place))
+        place = f"{file} {position}" if is_named else position
+        rows.append((entity.type, entity.value, f"{counts[key]:,}", place))
     console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import nothing_found, say_if_broken
+from reducer.cli.inputs import nothing_found
 from reducer.cli.screen import CommandError, console, counted, print_lines, say_skipped, suggestion, visible
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.histories.validate import CODES
 from reducer.inputs.chunks import Chunk
-from reducer.inputs.recorded import Selection, as_history, read_each, read_sample
+from reducer.inputs.recorded import Selection, as_history, read_each
 from reducer.inputs.sources import ENDINGS, Source, find_sources
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import is_glob, matches
@@ -116,9 +116,7 @@ def _explanations(source: Source, selection: Selection, ruleset: Ruleset) -> Ite
     def explanations(source: Source, line: Chunk) -> Iterable[Explanation]:
         name, data = line.place(source.name), line.content
         if line.kind == "sample":
-            content = read_sample(name, data)
-            say_if_broken(name, content)
-            data = as_history(name, content, selection.tool or "")
+            data = as_history(name, data, selection.tool or "")
         return look(ruleset, name, data, options).returns
 
     skipped: list[str] = []

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reducer.cli.screen import CommandError, say, say_skipped, suggestion
 from reducer.errors import FileError, HistoryError
-from reducer.formats import decode
 from reducer.inputs.sources import ENDINGS, SAMPLE, Source, find_sources
 
 if TYPE_CHECKING:
@@ -62,19 +61,10 @@ def each_recorded(names: Sequence[str], selection: Selection) -> Iterator[Record
     for source in sources:
         for one in recorded(source, selection, skipped):
             is_found = True
-            if not one.call:
-                say_if_broken(one.file, one.content)
             yield one
     say_skipped(skipped)
     if not is_found:
         raise nothing_found(selection, sources)
-
-
-def say_if_broken(name: str, content: Any) -> None:
-    """Print a message if the content of a sample is a text, but was probably meant as JSON."""
-    is_meant = name.lower().endswith(".json") and type(content) is str and content.lstrip()[:1] in ("[", "{")
-    if is_meant and decode(content) == content:
-        say(f"{name}: not JSON that rules can read, so it is a text")
 
 
 def nothing_found(selection: Selection, sources: Sequence[Source]) -> CommandError:
@@ -85,8 +75,8 @@ def nothing_found(selection: Selection, sources: Sequence[Source]) -> CommandErr
     of_tool = {entry.tool for entry in found if selection.matches_tool(entry.tool)}
     calls = {entry.call_id: None for entry in found if entry.tool in of_tool}
     if selection.call is not None and calls:
-        help = suggestion(selection.call, calls)
-        return CommandError(f"--call {selection.call}: no tool return has this call id; {help}")
+        near = suggestion(selection.call, calls)
+        return CommandError(f"--call {selection.call}: no tool return has this call id; {near}")
     if selection.tool is not None and found:
         return CommandError(f"--tool {selection.tool}: no such tool; {suggestion(selection.tool, tools)}")
     return CommandError("no tool returns")

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
     references = "also remove content that later messages reference, as an agent does (default: keep it)"
-    add("--as-in-agent", "--no-references", dest="references", action="store_false", help=references)
+    add("--as-in-agent", dest="references", action="store_false", help=references)
     minimums = "exit with 1 if a measure is below its share, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")

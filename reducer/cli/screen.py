@@ -26,7 +26,7 @@ _MAX_SKIPPED = 3
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _STYLES = {
     r"(?m)^\S.*?: (error\b.*?|failed)(?=[: ])|\^+$": "bold red",
-    r"(?m)^\S.*?: (warning\b.*?|not tested)(?=[: ])": "bold yellow",
+    r"(?m)^\S.*?: (warning\b.*?)(?=[: ])": "bold yellow",
     r"(?m)^  (help|expected|found):": "bold cyan",
 }
 

@@ -6,8 +6,8 @@ examples:
   curl … | python -m reducer try search.yaml - --format result   only the complete reduced answer
   python -m reducer try search.yaml session.json        the answers of the tool in a history
 
-Formats: diff lists every changed place instead of an excerpt of the answer, json has everything for other programs, and
-html is a page that shows each answer before and after.
+Formats: diff lists every changed place instead of an excerpt of the sample, and json has everything for other programs.
+For a page that shows a sample before and after, use `run SAMPLE --tool NAME --format html`.
 Exit codes: 0 done, 1 the rule cannot be applied to an answer, 2 cannot run.
 """
 
@@ -16,15 +16,11 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from reducer.analysis.explanation import Explanation, ReturnPlace, explain
+from reducer.analysis.explanation import Explanation, explain
 from reducer.analysis.json_report import content_as_json
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import Measures
-from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report, attention, tally_of
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import json_text, listed, opened
 from reducer.cli.arguments import parse, parser
@@ -32,7 +28,6 @@ from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, files_read, load
 from reducer.cli.views.diff import print_effects, print_head
-from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
 from reducer.errors import shortened
 from reducer.inputs.recorded import Recorded, Selection
@@ -50,17 +45,13 @@ _MAX_TEXT = 2000
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "html", "result"))
+    reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
     answers = "answers (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=answers)
     add("--tool", metavar="NAME", help="the tool that returned the answers")
-    add("-o", "--output", metavar="FILE", help="write the page of --format html there (default: standard output)")
     options = parse(reader, arguments)
-    if options.output is not None and options.format != "html":
-        raise CommandError(f"--output {options.output}: writes a page; add --format html")
-    check_page(options.output, options.format)
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
             raise CommandError("--watch works with text and diffs of files; omit other formats and standard input")
@@ -76,16 +67,13 @@ def _try(options: Namespace) -> _Results:
     answers = _answers(rule, options) if options.samples else _samples(rule, ruleset)
     results = []
     for answer in answers:
-        entry = explain(only, answer.tool or rule.name, answer.content, with_tree=options.format == "html")
+        entry = explain(only, answer.tool or rule.name, answer.content)
         results.append((f"{answer.file} {answer.call}".rstrip(), entry))
     if not results:
         missing = f"its tests name no samples, and there is no samples/{rule.name}*.json"
         raise CommandError(f"{rule.file}: {missing}; add a SAMPLE")
     if options.format == "json":
         print_json({"version": 1, "answers": [{"name": name, **content_as_json(entry)} for name, entry in results]})
-    elif options.format == "html":
-        report = _report(results, options.rule, only)
-        write_page(report, attention(report), Prices(), options.output)
     elif options.format == "result":
         for _, entry in results:
             text = _text(entry.content)
@@ -93,17 +81,6 @@ def _try(options: Namespace) -> _Results:
     else:
         _print(results, is_short=options.format == "text")
     return results
-
-
-def _report(results: _Results, rules: str, ruleset: Ruleset) -> Report:
-    """Return the report of the answers, as if each was a history with one return."""
-    report = Report(rules, ruleset, whole=False, references=False)
-    for name, entry in results:
-        report.histories.append(name)
-        report.returns.append(replace(entry, place=ReturnPlace(name, message=0, part=0, call_id=name, nth=1)))
-        measures = Measures(entities=entry.entities, lost_entities=entry.lost_entities)
-        report.tally.merge(replace(tally_of(entry), measures=measures))
-    return report
 
 
 def _print(results: _Results, is_short: bool) -> None:

@@ -6,7 +6,6 @@ examples:
   python -m reducer validate session.json               every finding with line, column, code and JSON path
   python -m reducer validate histories/ --strict        all histories in a folder; also fail for warnings
   python -m reducer validate b.json --against a.json    also check that b.json is a reduction of a.json
-  python -m reducer validate --codes                    list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
 lines of these, or a history in another format, of which only calls and returns are checked. Compressed files work too.
@@ -60,11 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     help = "check that HISTORY is a reduction of this history, or of the same file in this folder"
     add("--against", metavar="ORIGINAL", help=help)
     add("--strict", action="store_true", help="exit with 1 for warnings too")
-    add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
-    if options.codes:
-        _print_codes()
-        return 0
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
@@ -101,12 +96,6 @@ def _add(checked: _Checked, source: Source, against: str | None) -> None:
     else:
         checked.findings[source.name] = findings
         checked.histories += histories
-
-
-def _print_codes() -> None:
-    for code, entry in CODES.items():
-        refused = f" Refused by {entry.refused_by}." if entry.refused_by else ""
-        print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
 
 
 def _print_json(checked: _Checked, counts: Counter[Severity]) -> None:

@@ -96,31 +96,32 @@ def read_each(
                 skipped.append(f"{place}: {error}")
 
 
-def as_history(name: str, content: Any, tool: str) -> bytes:
-    """Return a history with the content of a sample as its only return, of `tool`."""
+def as_history(name: str, sample: bytes, tool: str) -> bytes:
+    """Return a history with a sample as its only return, of `tool`. Raises `FileError`."""
+    content = read_sample(name, sample)
     part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": content}
     return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
 def _tool_of(file: str) -> str:
     if file == STANDARD_INPUT:
-        raise FileError("standard input has no file name; add --tool NAME, the tool that returned this answer")
+        raise FileError("standard input has no file name; add --tool NAME, the tool that returned this sample")
     name = Path(file).name
     ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
     return name[: len(name) - len(ending)] or name
 
 
 def read_sample(name: str, data: bytes) -> Any:
-    """Return the JSON object, list or text in a sample. Raises `FileError`."""
+    """Return the JSON object, list or text in a sample. Raises `FileError`, also for `.json` that rules cannot read."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = f"byte 0x{data[error.start]:02x} at byte {error.start + 1:,}"
-        raise FileError(f"{name}: not UTF-8 text: {byte}; expected JSON, or the text of an answer") from None
+        raise FileError(f"{name}: not UTF-8 text: {byte}; expected JSON or text") from None
     if not text.strip():
-        raise FileError(f"{name}: empty; expected a history, or one answer of a tool")
-    # Anything else is a text, including JSON that rules do not read.
-    value = read_json(text)
-    if value is None and text.lstrip()[:1] == '"':
-        value = read_string(text)
+        raise FileError(f"{name}: empty; expected a history or a sample")
+    first = text.lstrip()[0]
+    value = read_string(text) if first == '"' else read_json(text)
+    if value is None and first in "[{" and name.lower().endswith(".json"):
+        raise FileError(f"{name}: not JSON that rules can read; the name of a text ends in .txt")
     return text if value is None else value

@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from reducer.analysis.look import Look, LookOptions, joined, look_at_line
+from reducer.analysis.look import Look, LookOptions, bad_line, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
 from reducer.errors import FileError
-from reducer.inputs.chunks import Chunk, is_heavy
+from reducer.inputs.chunks import TOO_LARGE, Chunk, is_heavy
 from reducer.rules import Ruleset
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
 
     def reduce(row: bytes) -> tuple[bytes, Look]:
         if is_heavy(row):
-            return row, Look(Tally(), LineSum("", lines=1, long=1))
+            return row, bad_line(b"", TOO_LARGE)
         found = look_at_line(ruleset, row, options, name)
         return found.output if options.writes else row, found._replace(output=b"")
 

@@ -1,4 +1,4 @@
-"""`check` warns about what a rule does not find, do or decide in its samples; coverage counts what changed a result."""
+"""`check` warns about what a rule does not find, do or decide in its samples."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pytest
 import yaml
 from hypothesis import given
 
-from reducer.analysis.rule_tests import chosen_samples, coverage, run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.errors import Diagnostic
 from reducer.rules import read_rules
-from tests.helpers import BY_FILE, RULESET, rule_file, rules
+from tests.helpers import BY_FILE, RULESET, rule_file
 from tests.laws.strategies import cases, laws
 
 DATA = yaml.safe_load((Path(__file__).parent / "sample_checks.yaml").read_text(encoding="utf-8"))
@@ -83,16 +82,6 @@ def test_steps_that_remove_most_entities(count: int, codes: list[str], tmp_path:
     rule: dict[str, Any] = {"steps": [{"path": "hosts", "keep": ["id"]}]}
     assert [one.code for one in check(tmp_path, content, rule)] == codes
     assert [one.code for one in check(tmp_path, content, {**rule, "preserve": ["ip"]})] == ["W051"]
-
-
-@pytest.mark.parametrize(("preserve", "exercised"), [([], 1), (["ip"], 0)])
-def test_coverage_counts_a_step_only_if_it_changes_a_result(preserve: list[str], exercised: int) -> None:
-    test = {"name": "x", "given": {"json": {"a": ["x 192.0.2.1", "y 192.0.2.2"]}}, "expect": {"max_chars": 99}}
-    ruleset = rules(steps=[{"path": "a", "limit": 1}], preserve=preserve, tests=[test])
-    (case,) = (run_sample(ruleset, sample) for sample in chosen_samples(ruleset, ""))
-    assert case is not None
-    covered = coverage(ruleset.rules, [case])
-    assert (covered.steps, covered.exercised, len(covered.gaps)) == (1, exercised, 1 - exercised)
 
 
 def test_a_rule_that_never_runs(tmp_path: Path) -> None:

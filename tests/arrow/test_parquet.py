@@ -77,7 +77,6 @@ def test_every_type_of_text_is_reduced(folder: Path, cli: Cli, kind: str) -> Non
             "lines": 4,
             "blank": 1,
             "bad": 1,
-            "long": 0,
             "first_bad": [{"line": 4, "why": "not JSON: Expecting value at column 1"}],
             "noun": "row",
         }
@@ -90,7 +89,7 @@ def test_the_dry_run_reads_parquet(folder: Path, cli: Cli) -> None:
     result = cli("h.parquet", "i.parquet", *RUN)
     assert result.code == 0
     assert result.out.startswith("Read     2 files, 10 rows\n")
-    assert "  Rows without a history, kept unchanged\n    h.parquet: 7 of 9 rows: 3, 4, 5, 6, 7, …\n" in result.out
+    assert "  Rows that cannot be read, kept unchanged\n    h.parquet: 7 of 9 rows: 3, 4, 5, 6, 7, …\n" in result.out
     assert result.err.endswith(
         "reducer: h.parquet:7: not JSON: Expecting value at column 1\nreducer: h.parquet: 7 bad rows in total\n"
     )

@@ -202,7 +202,7 @@ def test_an_archive_that_fails_leaves_no_output(
 @pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
 def test_all_copies_in_a_session_are_restored(folder: Path, cli: Cli, sample: Path, more: tuple[str, ...]) -> None:
     (folder / "all.yaml").write_text(HARSH)
-    run = (str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json", *ARCHIVE, *more)
+    run = (str(sample), "--rules", "all.yaml", "--as-in-agent", "-o", "reduced.json", *ARCHIVE, *more)
     assert cli(*run).code == 0
     whole, reduced = sample.read_bytes(), Path("reduced.json").read_bytes()
     assert len(reduced) < len(whole)

@@ -75,7 +75,7 @@ def test_other_inputs(folder: Path, cli: Cli) -> None:
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
     assert process("init", "-", "--tool", "search", stdin=json.dumps(ANSWER).encode()).code == 0
     assert files(folder / "rules") == SEARCH
-    unnamed = "standard input has no file name; add --tool NAME, the tool that returned this answer"
+    unnamed = "standard input has no file name; add --tool NAME, the tool that returned this sample"
     assert process("init", "-", stdin=b"{}").err == f"reducer: error: {unnamed}\n"
 
 

@@ -78,7 +78,7 @@ def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes,
     assert "Read     standard input, 6 lines\n" in result.err
 
 
-@pytest.mark.parametrize("more", [(), ("--no-references",)])
+@pytest.mark.parametrize("more", [(), ("--as-in-agent",)])
 def test_several_processes_produce_the_same_output(used: Path, cli: Cli, more: tuple[str, ...]) -> None:
     # Several chunks with bad lines, and one line that is too long.
     text = ((used / "h.json").read_bytes() + b"\n" + LINES + b"\nwrong\n") * 9 + b"x" * 3_000_000 + b"\n" + LINES
@@ -91,7 +91,7 @@ def test_several_processes_produce_the_same_output(used: Path, cli: Cli, more: t
     assert written == (used / "two.jsonl.gz").read_bytes()
     assert gzip.decompress(written).count(b"wrong\n") == 9
     (found,) = first.json["lines"]
-    assert (found["lines"], found["bad"], found["long"]) == (9 * 8 + 1 + 6 + 1 + 6, 10, 1)
+    assert (found["lines"], found["bad"]) == (9 * 8 + 1 + 6 + 1 + 6, 11)
     assert first.json["measures"]["references"]["novel"] == 9 * 2
 
 
@@ -109,7 +109,7 @@ def test_a_bad_line_is_reported_and_kept(folder: Path, cli: Cli) -> None:
         "reducer: b.jsonl:4: not UTF-8 text: byte 0xff at byte 1",
     ]
     assert messages[5] == "reducer: b.jsonl: 7 bad lines in total"
-    assert "  Lines without a history, kept unchanged\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
+    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
 
 
 def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> None:
@@ -120,7 +120,7 @@ def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> 
     result = cli("b.jsonl", *RULES, "-o", "out.jsonl")
     assert result.code == 1
     assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, heavy, reduced(LONG)))
-    assert "  Lines that are too large, kept unchanged\n    b.jsonl: 2 of 4 lines\n" in result.out
+    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 2 of 4 lines: 2, 3\n" in result.out
     why = "longer than 16 MB, or needs too much memory"
     assert result.err.startswith(f"reducer: b.jsonl:2: {why}\nreducer: b.jsonl:3: {why}\n")
     result = cli("query", "length(records)", "b.jsonl")
@@ -277,7 +277,7 @@ def test_a_long_stream_needs_little_memory(folder: Path) -> None:
     done.stdin.close()
     assert done.wait(timeout=120) == 0
     found = json.loads((folder / "report.json").read_bytes())
-    assert found["lines"][0]["long"] == 1
+    assert found["lines"][0]["bad"] == 1
     assert found["totals"]["reduced"] == found["lines"][0]["lines"] - 1 > 500
     peak = re.search(r"^VmHWM:\s+(\d+) kB$", (folder / "status").read_text(), re.MULTILINE)
     assert peak is not None

@@ -134,7 +134,7 @@ def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkey
 @pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
 def test_planted_changes_in_a_reduction_are_found(folder: Path, cli: Cli, sample: Path, rule: str) -> None:
     (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}\n")
-    assert cli(str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json").code == 0
+    assert cli(str(sample), "--rules", "all.yaml", "--as-in-agent", "-o", "reduced.json").code == 0
     reduced = (folder / "reduced.json").read_text()
 
     def found(text: str) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 from reducer.cli.arguments import share
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.schema import rule_schema
-from tests.cli.conftest import RULE, Cli, Result, history
+from tests.cli.conftest import RULE, Cli, Result
 
 COMPARED = ("--rules", "lookup.yaml", "--baseline", "head:3")
 
@@ -67,14 +67,6 @@ def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
     assert "Read     1 history" in out
 
 
-def test_the_histories_with_the_largest_losses_are_named(used: Path, cli: Cli) -> None:
-    (used / "other.json").write_bytes((used / "h.json").read_bytes())
-    run = ("compare", "h.json", "other.json", *COMPARED, "--top", "1")
-    rows = cli(*run, "--format", "json").json["contenders"]
-    assert [row["most_lost"] for row in rows[:2]] == [[], [{"history": "h.json", "lost": 1, "novel": 2}]]
-    assert "Most references lost: lookup.yaml\n  h.json: 1 of 2\n" in cli(*run).out
-
-
 def test_compare_skips_lines_that_are_not_histories(used: Path, cli: Cli) -> None:
     line = (used / "h.json").read_text()
     (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")
@@ -96,14 +88,6 @@ def test_the_schema_is_written_and_written_again(folder: Path, cli: Cli) -> None
     # The schema is neither a rule file nor a history.
     assert cli("check").out == "1 rule file in ./rules: no problems\n"
     assert "files (plain, .gz or .zst) in this folder" in cli("./rules").err
-
-
-def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
-    (folder / "b.json").write_bytes(history(("vt_ip", "x"), ("lookup", "y"), ("${1:x}", "z"), ("\ud800", 1)))
-    (folder / "lines.jsonl").write_bytes(history(("siem", "x")) + b"\nno history\n" + history(("vt_ip", "x")) + b"\n")
-    files = [argument for name in ("h.json", "b.json", "lines.jsonl", "-") for argument in ("--history", name)]
-    schema = cli("schema", *files, stdin=history(("piped", "x"))).json
-    assert schema["properties"]["tool"]["examples"] == ["${1:x}", "lookup", "piped", "siem", "vt_ip"]
 
 
 def test_the_schema_includes_definitions_from_invalid_rule_files(folder: Path, cli: Cli) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -46,18 +45,6 @@ def watched(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
         return printed
 
     return printed_by
-
-
-def test_tests_are_run_again(folder: Path, watched: Watched) -> None:
-    (folder / "sample.json").write_text(json.dumps({"records": [{"name": 1, "seen": 2, "raw": 3}] * 6}))
-    (folder / "lookup.yaml").write_text(TESTED)
-    steps = [{"lookup.yaml": TESTED.replace("limit: 5", text)} for text in ("limit: 4", "limt: 5", "limit: 5")]
-    first, second, third, fourth, fifth = watched("test lookup.yaml", *steps, {"sample.json": '{"records": []}'})
-    assert "1 test of 1 rule: passed\n" in first
-    assert "1 test of 1 rule: 1 failed\n" in second
-    assert "did you mean `limit`?" in third
-    assert "1 test of 1 rule: passed\n" in fourth
-    assert "1 test of 1 rule: 1 failed" in fifth
 
 
 def test_rules_are_checked_again(watched: Watched) -> None:

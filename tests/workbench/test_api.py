@@ -186,7 +186,7 @@ def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
     assert text["did"]["status"] == "reduced"
     assert run(bench, RULE, None)["tree"] is None
     status, answer = bench.ask("POST", "run", name="a.yaml", text=RULE, content="  ")
-    assert (status, answer["error"]) == (400, "the sample: empty; expected a history, or one answer of a tool")
+    assert (status, answer["error"]) == (400, "the sample: empty; expected a history or a sample")
     assert bench.ask("POST", "run", name="a.yaml", text=RULE, content=99)[0] == 404
 
 

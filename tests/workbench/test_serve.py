@@ -40,7 +40,7 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (0, "")
-    skipped = "reducer: skipped empty.json: empty; expected a history, or one answer of a tool"
+    skipped = "reducer: skipped empty.json: empty; expected a history or a sample"
     assert sorted(err.splitlines()) == ["reducer: press Ctrl-C to stop", skipped]
 
 

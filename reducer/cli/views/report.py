@@ -37,7 +37,7 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         screen.print(make_table(_COLUMNS, rows, sums, texts=(0, 1)))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            sections = chain(_losses(measures, screen), _always_kept(report), _requests(measures, prices))
+            sections = chain(_losses(measures, screen), _requests(measures, prices))
             _print_part("What the rules cost in an agent", sections, screen)
     else:
         screen.print("No tool returns.")
@@ -196,19 +196,6 @@ def _where(found: Sequence[LostEntity], links: int, width: int) -> str:
 
 def _is_link(entity: LostEntity) -> bool:
     return API_LINK.match(entity.value) is not None
-
-
-def _always_kept(report: Report) -> Iterator[_Section]:
-    kept = []
-    for rule in report.ruleset.rules:
-        for step in rule.steps:
-            count = report.tally.always_kept[rule.file, step.number]
-            condition = step.op.always_keeps()
-            if count and condition is not None:
-                where = f"{PurePath(rule.file).name}:{step.location.line} {step.name}"
-                kept.append(f"{where}: {counted(count, 'item')} for `{condition.text}`")
-    if kept:
-        yield "Kept       only by `always_keep`", kept
 
 
 def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
