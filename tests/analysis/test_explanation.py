@@ -58,8 +58,8 @@ def test_one_line_for_each_kind_of_place(content: Any, step: dict[str, Any], exp
 
 SCAN = {"day": datetime.date(2024, 5, 1), "cost": Decimal("1.5"), "pair": (1, float("nan")), "ports": {22}}
 SHOWN = {
-    "text": ("""{"day": "datetime.date(2024, 5, 1)", "cost": "Decimal('1.5')", "…""", "\"Decimal('1.5')\""),
-    "live": ("""{"day": "2024-05-01", "cost": "1.5", "pair": [1, null], "ports":…""", "1.5"),
+    "text": ("""{"day": "datetime.date(2024, 5, 1)", "cost": "Decimal('1.5')", …""", "\"Decimal('1.5')\""),
+    "live": ("""{"day": "2024-05-01", "cost": "1.5", "pair": [1, null], "ports"…""", "1.5"),
 }
 
 
