@@ -108,7 +108,7 @@ def _on_each_item(step: Step) -> Problem | None:
 
 
 def _after(earlier: Step, step: Step) -> Problem | None:
-    """Find a step that works on what an earlier step removes, or that removes what it truncates."""
+    """Find a step that works on what an earlier step removes."""
     before, after = _along(earlier.path.shape), _along(step.path.shape)
     if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
         return None
@@ -122,8 +122,6 @@ def _after(earlier: Step, step: Step) -> Problem | None:
         targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
         if any(below[: len(target.chain)] == target.chain for target in targets if not target.lists):
             return "W040", message, "remove one of the two steps"
-    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
-        return "W041", f"{name} truncates texts in items that this step removes", ""
     return None
 
 
