@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from json.decoder import JSONDecodeError
 from types import NoneType
 from typing import Any
@@ -167,6 +167,23 @@ _stored = SchemaSerializer(any_schema(), CoreConfig(ser_json_bytes="base64", ser
 def stored_json(value: Any) -> bytes:
     """Return the bytes that PydanticAI stores for a content: compact UTF-8 JSON. Raises `ValueError`."""
     return _stored.to_json(value)
+
+
+def leaves(value: Any, opened: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yield every key, and every value that is neither a list nor an object, in order; contents may be deep.
+
+    `opened` is applied to each value first: it can return what a text contains, or leave out parts of an object.
+    """
+    waiting = [value]
+    while waiting:
+        item = opened(waiting.pop())
+        if isinstance(item, dict):
+            yield from item
+            waiting += reversed(item.values())
+        elif isinstance(item, (list, tuple)):
+            waiting += reversed(item)
+        else:
+            yield item
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Any:

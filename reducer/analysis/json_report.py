@@ -12,7 +12,7 @@ from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.report import Attention, LineSum, Report, ToolReport, tokens
 
-VERSION = 4
+VERSION = 5
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = ("before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities")
 """Fields of `Explanation` that have another form, or that only a single content has."""
@@ -131,7 +131,6 @@ def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
             "lost": as_json(measures.lost_entities),
         },
         "cost": _cost(measures, prices),
-        "asked_again": {"calls": measures.repeats, "first": as_json(measures.again)},
     }
 
 

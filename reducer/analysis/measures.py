@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from reducer import markers
 from reducer.analysis.prices import Cost
 from reducer.analysis.texts import characters, entities, opened
 from reducer.engine import Outcome
@@ -16,12 +14,11 @@ from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Rule, Step
-from reducer.values import loads
 
 CLEARED = "[cleared]"
 """Replaces the content of a return that was cleared."""
 MAX_LISTED = 1000
-"""Lost references, lost entities and repeated calls that are listed; further ones are only counted."""
+"""Lost references and lost entities that are listed; further ones are only counted."""
 
 
 class LostReference(NamedTuple):
@@ -61,20 +58,6 @@ class Recall(NamedTuple):
     kept: int
 
 
-class Repeat(NamedTuple):
-    """A tool call that repeats an earlier one whose answer is cut.
-
-    `first` and `again` are the messages of both calls, counted from 0. `recorded` is True if the first answer was
-    already cut when it was recorded, and False if the rules would cut it.
-    """
-
-    history: str
-    tool: str
-    first: int
-    again: int
-    recorded: bool
-
-
 class Reduced(NamedTuple):
     """A tool return and the outcome of its rule."""
 
@@ -94,7 +77,6 @@ class Measures(NamedTuple):
       run while it worked.
     - `entities` compares the reduced returns with the original ones, by type.
     - `recorded` and `reduced` are the cost of the requests before and after reduction.
-    - `repeats` counts the repeated calls that `again` lists.
     """
 
     references: int = 0
@@ -104,8 +86,6 @@ class Measures(NamedTuple):
     lost_entities: tuple[LostEntity, ...] = ()
     recorded: Cost = Cost()
     reduced: Cost = Cost()
-    repeats: int = 0
-    again: tuple[Repeat, ...] = ()
 
     @property
     def recall(self) -> Recall:
@@ -124,7 +104,6 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
-    again = list(_repeats(history, placed, returns))
     originals = [entry and entry.found.content for entry in returns]
     results = [entry and entry.outcome.content for entry in returns]
     measures = Measures(
@@ -133,8 +112,6 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
         lost_references=tuple(lost[:MAX_LISTED]),
         recorded=cost(happened, originals),
         reduced=cost(happened, results),
-        repeats=len(again),
-        again=tuple(again[:MAX_LISTED]),
     )
     for entry in filter(None, returns):
         recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
@@ -248,35 +225,6 @@ def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, 
     total = Counter(entity.type for entity in before.values())
     missing = Counter(entity.type for entity in gone)
     return {kind: Recall(total[kind], total[kind] - missing[kind]) for kind in sorted(total)}, lost
-
-
-def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced | None]) -> Iterator[Repeat]:
-    """Yield the calls that repeat an earlier one whose answer is cut, when it was recorded or by the rules."""
-    pending: dict[str, tuple[str, int]] = {}
-    answered: dict[str, tuple[int, Reduced]] = {}
-    answers = iter(returns)
-    for event, (message, *_) in placed:
-        if isinstance(event, Response):
-            for call in event.calls:
-                key = f"{call.tool} {_arguments(call.arguments)}"
-                if key in answered:
-                    first, repeated = answered.pop(key)
-                    recorded = markers.PREFIX in searched(repeated.found.content)
-                    if recorded or repeated.is_reduced:
-                        yield Repeat(history, call.tool, first=first, again=message, recorded=recorded)
-                pending[call.id] = (key, message)
-        elif isinstance(event, Returned):
-            entry = next(answers)
-            key, first = pending.pop(event.call_id, ("", 0))
-            if key and entry is not None:
-                answered[key] = (first, entry)
-
-
-def _arguments(arguments: Any) -> str:
-    try:
-        return json.dumps(loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)
-    except (ValueError, RecursionError):
-        return str(arguments) if isinstance(arguments, str) else "?"
 
 
 # --- what the requests send

@@ -11,7 +11,7 @@ from reducer.entities.entity import GROUPS, Entity, Scan
 from reducer.entities.escapes import decoded
 from reducer.errors import shortened
 from reducer.formats import decode, parse_nested, plain
-from reducer.values import Unreducible, chars, is_media
+from reducer.values import Unreducible, chars, is_media, leaves
 
 API_LINK = re.compile(
     r"\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
@@ -29,21 +29,13 @@ def opened(content: Any) -> Any:
     return decode(content) if type(content) is str else content
 
 
-def texts(value: Any, deeper: bool = False) -> Iterator[str]:
-    """Yield every text and key in a value, except in media items. With `deeper`, also look into structured texts."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if type(item) is str:
-            yield item
-            nested = parse_nested(item) if deeper else None
-            if nested is not None:
-                waiting.append(plain(nested[0]))
-        elif type(item) is list:
-            waiting += reversed(item)
-        elif type(item) is dict and not is_media(item):
-            yield from item
-            waiting += reversed(item.values())
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text and key in a value, except in media items."""
+    yield from (leaf for leaf in leaves(value, _without_media) if type(leaf) is str)
+
+
+def _without_media(value: Any) -> Any:
+    return None if is_media(value) else value
 
 
 def entities(value: Any, scan: Scan) -> dict[tuple[str, str], Entity]:
@@ -72,8 +64,13 @@ def contains(text: str, value: str) -> bool:
 
 
 def all_text(value: Any, deeper: bool = False) -> str:
-    """Join all texts of a value into one that can be searched."""
-    return "\0".join(texts(value, deeper))  # no entity contains this separator
+    """Join all texts of a value into one that can be searched. With `deeper`, also look into structured texts."""
+    found = list(texts(value))
+    for text in found if deeper else ():
+        nested = parse_nested(text)
+        if nested is not None:
+            found += texts(plain(nested[0]))  # the loop continues with these
+    return "\0".join(found)  # no entity contains this separator
 
 
 def characters(value: Any, otherwise: int = 0) -> int:

@@ -11,8 +11,8 @@ from ahocorasick_rs import AhoCorasick
 from reducer.formats import plain
 from reducer.formats.literal import read_literal
 from reducer.references.values import NUMBER, number_text, parsed_json
+from reducer.values import leaves
 
-_MAX_LEVELS = 12  # of JSON or literals in texts
 _LAST = frozenset("]}) \n\r\t\v\f")  # the last character of JSON or a literal: a cheap first check
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
@@ -26,34 +26,18 @@ def searched(content: Any) -> str:
     """Return the text to search for values: keys and leaves, one per line, or a plain text without escapes."""
     parsed = _parsed(content) if isinstance(content, str) else content
     if parsed is not None or not content:
-        return "\n".join(_leaves(parsed))
+        found = (leaf for leaf in leaves(parsed, _opened) if leaf is not None and not isinstance(leaf, bool))
+        return "\n".join(map(number_text, found))
     text = str(content)
     for _ in range(4 if "\\" in text else 0):
         text = _ESCAPE.sub(_unescaped, text)
     return text
 
 
-def _leaves(value: Any) -> list[str]:
-    """Return every key and leaf, in no particular order. This does not recurse, because contents may be deep."""
-    leaves: list[str] = []
-    waiting: list[tuple[Any, int]] = [([value], 0)]
-    while waiting:
-        container, level = waiting.pop()
-        if isinstance(container, dict):
-            leaves.extend(map(str, container))
-            container = container.values()
-        for item in container:
-            if isinstance(item, str):
-                parsed = _parsed(item) if level < _MAX_LEVELS and item[-1:] in _LAST else None
-                if parsed is None:
-                    leaves.append(item)
-                else:
-                    waiting.append((parsed, level + 1))
-            elif isinstance(item, (dict, list, tuple)):
-                waiting.append((item, level + 1))
-            elif item is not None and not isinstance(item, bool):
-                leaves.append(number_text(item))
-    return leaves
+def _opened(value: Any) -> Any:
+    """Return what a text encodes as JSON or as a literal, or any other value unchanged."""
+    parsed = _parsed(value) if isinstance(value, str) and value[-1:] in _LAST else None
+    return value if parsed is None else parsed
 
 
 def _parsed(text: str) -> Any:

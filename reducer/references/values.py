@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from reducer.values import loads
+from reducer.values import leaves, loads
 
 NUMBER = "№"
 """The prefix of a value that is a number: 1234, 1,234 and 1234.0 are the same value."""
@@ -77,17 +77,8 @@ def values_of_arguments(arguments: Any) -> set[str]:
         except (ValueError, RecursionError):
             return values_of_text(arguments)
     values: set[str] = set()
-    waiting = [arguments]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
-        elif isinstance(value, str):
-            if (parsed := parsed_json(value)) is not None:
-                waiting.append(parsed)
-                continue
+    for value in leaves(arguments, _without_keys):
+        if isinstance(value, str):
             argument = value.strip()
             if len(argument) <= _MAX_ARGUMENT_CHARS and "\n" not in argument and _is_unusual(argument):
                 values.add(argument)
@@ -95,6 +86,14 @@ def values_of_arguments(arguments: Any) -> set[str]:
         elif isinstance(value, (int, float)) and _is_distinctive_number(number := number_text(value)):
             values.add(NUMBER + number)
     return values
+
+
+def _without_keys(value: Any) -> Any:
+    """Return the values of an object or of JSON text, and any other value unchanged."""
+    if isinstance(value, str):
+        parsed = parsed_json(value)
+        value = value if parsed is None else parsed
+    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _is_unusual(value: str) -> bool:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
-from reducer.rules.habits import tool_names
 from reducer.rules.model import Replaced, Rule
 from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
@@ -100,7 +99,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
                 size = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
                 report.add(item, "E082", f"the tool name has {size}")
             elif _NO_NAME.search(name):
-                report.add(item, "E083", f"`{name}` is not a tool name or a glob", tool_names(name))
+                report.add(item, "E083", f"`{name}` is not a tool name or a glob")
             elif "[" in _CLASS.sub("", name):
                 report.add(item, "E081", f"the glob `{name}` cannot match any name")
             elif sources.get(name) == report.source:

@@ -19,7 +19,7 @@ from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
-from reducer.rules.diagnostics import Report, catalogue, written
+from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, SequenceNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
@@ -269,11 +269,8 @@ def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> No
     """Report a step with several actions, or with none, perhaps because it is misspelt."""
     data = plain(node)
     if actions:
-        path = f"path: {written(data['path'])}, " if "path" in data else ""
-        steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
-        help = "\n  ".join(["write one step for each action:", *steps])
         second = locate(node, (actions[1],), key=True)
-        report.add(second, "E014", f"this step already has the action `{actions[0]}`", help)
+        report.add(second, "E014", f"this step already has the action `{actions[0]}`")
         return
     # Do not report the keys that belong to a misspelt action.
     known = {key for op in operations().values() for key in op.model_fields}

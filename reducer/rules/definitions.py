@@ -16,12 +16,12 @@ from reducer.entities.custom import (
     word_error,
     word_finder,
 )
-from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
+from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.entities.vocabulary import Vocabulary, ignore_key
-from reducer.errors import Location, did_you_mean, nearest
+from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
-from reducer.rules.model import EntityKeys
+from reducer.rules.model import EntityKeys, IgnoreKeys
 from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
 from reducer.rules.validation import listed, validated
 
@@ -81,7 +81,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> 
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
         if definition.name not in ALL_TYPES:
-            custom[definition.name] = () if keys is None else _finders(definition, keys, words_in)
+            custom[definition.name] = _finders(definition, keys, words_in) if isinstance(keys, EntityKeys) else ()
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
@@ -96,51 +96,14 @@ def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]
             report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
-def _keys(definition: Definition) -> EntityKeys | None:
+def _keys(definition: Definition) -> EntityKeys | IgnoreKeys | None:
     """Return the keys of a definition, or report their problems and return None."""
     name, key, node, report = definition
     if name in GROUPS:
         report.add(key, "E094", f"`{name}` is a group of types", f"use one of its types: {listed(GROUPS[name])}")
         return None
-    if not isinstance(node, MappingNode):
-        example = "{ignore: [example.org]}" if name in ALL_TYPES else "{pattern: 'INC-\\d{6}'}"
-        report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
-        return None
-    keys = validated(EntityKeys, plain(node), node, report)
-    if keys is None:
-        return None
-    given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
-    if name in ALL_TYPES:
-        return keys if _is_built_in(definition, given) else None
-    return keys if _is_custom(definition, given) else None
-
-
-def _is_built_in(definition: Definition, given: Sequence[str]) -> bool:
-    """Return whether the keys that are `given` can define a built-in type, and report if they cannot."""
-    name, key, node, report = definition
-    for field in given:
-        if field != "ignore":
-            message = f"`{name}` is a built-in type and cannot have `{field}`"
-            report.add(locate(node, (field,), key=True), "E094", message, "choose another name for a custom type")
-            return False
-    if not given:
-        report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
-    return bool(given)
-
-
-def _is_custom(definition: Definition, given: Sequence[str]) -> bool:
-    """Return whether the keys that are `given` can define a custom type, and report if they cannot."""
-    name, key, node, report = definition
-    if not {"pattern", "words", "words_file"} & set(given):
-        near = next(iter(types_for(name, ALL_TYPES)), "") or nearest(name, ALL_TYPES)
-        help = did_you_mean(near) if "ignore" in given else ""
-        report.add(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", help)
-        return False
-    if "case_sensitive" in given and not {"words", "words_file"} & set(given):
-        message, help = "`case_sensitive` applies to words only", "start the pattern with `(?i)` to ignore case"
-        report.add(locate(node, ("case_sensitive",), key=True), "E094", message, help)
-        return False
-    return True
+    model: type[EntityKeys | IgnoreKeys] = IgnoreKeys if name in ALL_TYPES else EntityKeys
+    return validated(model, plain(node), node, report)
 
 
 def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tuple[Find, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Collection
 from functools import cache
@@ -39,10 +38,3 @@ def advice_elsewhere(word: str, value: Any) -> str:
 def _filled(line: str, value: Any) -> str:
     shown = value if type(value) is str and "[?" in line else written(value)
     return line.replace("{}", shown if len(shown) <= _MAX_CHARS else "…")
-
-
-def tool_names(text: str) -> str:
-    """Return the line to write instead of tool names with commas or a regular expression."""
-    glob = re.sub(r"\.[*+]|(?<=\w)\([^)]*\)", "*", text.strip("^$ ()")).replace("\\", "")
-    names = [name for name in re.split(r"[,|\s]+", glob) if name]
-    return f"write tool: {written(names[0] if len(names) == 1 else names)}"

@@ -106,6 +106,12 @@ class Test(Model):
     expect: Expect = Field(description="What the test expects of the result.")
 
 
+class IgnoreKeys(Model):
+    """What a rule file defines for a built-in entity type."""
+
+    ignore: Names
+
+
 class EntityKeys(Model):
     """The definition of one entity type in a rule file."""
 
@@ -116,6 +122,16 @@ class EntityKeys(Model):
     ) = Field(None, description="A text file with one word per line, next to the rule file.")
     case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
     ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")
+
+    @model_validator(mode="after")
+    def _finds_something(self) -> EntityKeys:
+        has_words = self.words is not None or self.words_file is not None
+        if not has_words and self.pattern is None:
+            raise PydanticCustomError("E093", "a custom entity type needs `pattern`, `words` or `words_file`")
+        if not has_words and self.case_sensitive is not None:
+            help = "start the pattern with `(?i)` to ignore case"
+            raise PydanticCustomError("E094", "`case_sensitive` applies to words only", {"help": help})
+        return self
 
 
 def _version(value: Any) -> Any:

@@ -113,7 +113,6 @@ _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Ten times as fast as the pure parser, which reports errors more precisely."""
 _YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
 _ANCHOR = re.compile(r"&([\w-]+)")
-_COMMENT = re.compile(r"[ \t]+#.*")
 _WORDS: dict[str, str | int | float | bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -268,8 +267,6 @@ class _Reader:
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
-        elif (whole := self._with_comment(node)) is not None:
-            return whole
         else:
             value = self._plain_value(node, event.value.replace("\t", " "))
         return node if value is event.value else replace(node, value=value)
@@ -297,24 +294,6 @@ class _Reader:
                 fix = node.edit(quoted(node.raw)) if tag == "timestamp" and "\n" not in node.raw else ()
                 self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
         return text
-
-    def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
-        """Return and report a whole expression that ` #` cuts: only the comment closes its bracket."""
-        raw = node.raw
-        if not raw or "\n" in raw:  # libyaml can place an empty value below the last line
-            return None
-        match = _COMMENT.match(self.report.lines[node.line - 1], node.column - 1 + len(raw))
-        if match is None:
-            return None
-        missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
-        if not 0 < missing <= sum(map(match[0].count, ")]}")):
-            return None
-        whole = raw + match[0].rstrip()
-        span = Span(node.line, match.start() + match[0].index("#") + 1, 1)
-        fix = Span(node.line, node.column, len(whole)).edit(quoted(whole))
-        message = "this `#` starts a comment, so the value ends before it"
-        self.report.add(span, "E044", message, f"write {shortened(quoted(whole))}", fix=fix)
-        return replace(node, value=whole)
 
     def _sequence(self, start: Any, end: Any, items: tuple[Tree, ...]) -> Tree:
         """Return a list, or a text if it is a filter such as `[?a == 'b']`."""

@@ -104,7 +104,7 @@ def _on_each_item(step: Step) -> Problem | None:
 
 
 def _after(earlier: Step, step: Step) -> Problem | None:
-    """Find a step that works on what an earlier step removes, or that removes what it truncates."""
+    """Find a step that works on what an earlier step removes."""
     before, after = _along(earlier.path.shape), _along(step.path.shape)
     if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
         return None
@@ -115,9 +115,6 @@ def _after(earlier: Step, step: Step) -> Problem | None:
         help = earlier.op.removes_before(below)
         if help:
             return "W040", f"{name} already removes `{step.path.text}`", help
-    is_limit = step.op.amount() and () in step.op.shortens()
-    if earlier.op.cuts_blindly and is_limit and len(before) >= len(after):
-        return "W041", f"{name} truncates texts in items that this step removes", ""
     return None
 
 

@@ -201,21 +201,17 @@ def _is_balanced(text: str) -> bool:
 
 
 def _bracket(error: _Error) -> Fault | None:
-    """Explain an unclosed or unopened bracket, and a missing comma or value."""
-    at, start = error.at, error.start
-    bracket, char = _character(error.first_line, start), _character(error.line, at)
-    if error.problem.startswith("expected ','") and bracket in _CLOSING:
-        closing = _CLOSING[bracket]
-        if "<stream end>" not in error.problem and at.line == start.line:
-            return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
-        parts = _parts(error.first_line)
-        help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
-        if "#" in parts.value:
-            help = "a blank and `#` start a comment: put the text with `#` in quotes"
-        return Fault(start, "E035", f"this `{bracket}` is not closed", help)
-    if char in ("]", "}"):
-        return Fault(at, "E035", f"this `{char}` has no opening bracket")
-    return Fault(at, "E035", "a value is missing before this `,`") if char == "," else None
+    """Explain an unclosed or unopened bracket, and a missing comma."""
+    bracket, char = _character(error.first_line, error.start), _character(error.line, error.at)
+    if bracket not in _CLOSING or not error.problem.startswith("expected ','"):
+        return Fault(error.at, "E035", f"this `{char}` has no opening bracket") if char in ("]", "}") else None
+    parts, closing = _parts(error.first_line), _CLOSING[bracket]
+    if "<stream end>" not in error.problem and error.at.line == error.start.line:
+        return Fault(error.at, "E035", f"a `,` or `{closing}` is missing before this")
+    help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
+    if "#" in parts.value:
+        help = "a blank and `#` start a comment: put the text with `#` in quotes"
+    return Fault(error.start, "E035", f"this `{bracket}` is not closed", help)
 
 
 def _missing_space(error: _Error) -> Fault | None:

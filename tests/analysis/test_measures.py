@@ -78,14 +78,6 @@ def test_lost_entities_are_listed_by_type() -> None:
     assert _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": ""}])).entities == {}  # not reduced
 
 
-def test_calls_that_repeat_one_with_a_cut_answer() -> None:
-    again, other = _call("c2", "{}"), _call("c3", '{"name": "y"}')
-    assert _measured(_history([CONTENT], again, other)).again == (("h", "lookup", 1, 3, False),)
-    assert _measured(_history([{"rows": [], "note": ""}], again)).again == ()
-    marked = {"rows": [], "note": "It went …[20 more characters]"}
-    assert [one.recorded for one in _measured(_history([marked], again)).again] == [True]
-
-
 def test_cost_of_requests() -> None:
     first, second = Response(("a" * 100,)), Response(("b" * 10,))
     happened = [Prompt("p" * 100), first, Returned(None), second, Prompt("p"), Response(())]

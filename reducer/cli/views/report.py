@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall, Repeat
+from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import API_LINK, excerpt
@@ -140,7 +140,7 @@ def _need(need: Attention) -> str:
 
 
 def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
-    """Yield the references and entities that were kept or lost, and the calls that were repeated."""
+    """Yield the references and entities that were kept or lost."""
     if not measures.references:
         yield "References none: the agent used no value later that only tool returns contain", []
     else:
@@ -151,19 +151,11 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
         kept = share(measures.recall.kept, total)
         lost = lost_entities(measures.entities, measures.lost_entities, screen)
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
-    if measures.repeats:
-        repeated = counted(measures.repeats, "call")
-        yield f"Repeats    {repeated} repeated after the first answer", list(map(_repeat, measures.again))
 
 
 def _lost_reference(one: LostReference) -> str:
     step = one.step or _SEVERAL
     return f"{one.value}: from {one.tool} {one.found} at {one.path}, used in message {one.used}, removed by {step}"
-
-
-def _repeat(one: Repeat) -> str:
-    why = "already cut when recorded" if one.recorded else "cut by the rules"
-    return f"{one.tool}: message {one.first}, again in message {one.again}, {why}"
 
 
 def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], screen: Console) -> list[str]:
