@@ -377,16 +377,6 @@ def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..
             make(sources)
 
 
-@pytest.mark.parametrize("make", [*MAKERS, ReduceToolReturns.from_spec])
-@pytest.mark.parametrize("empty", ["", [""], ["rules", ""]])
-def test_an_empty_text_is_not_the_current_folder(
-    make: Callable[..., Any], empty: Any, rules: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(rules.parent)
-    with pytest.raises(RuleError, match="a source of rules is empty; write"):
-        make(empty)
-
-
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     more = rules.with_name("more")
     more.mkdir()

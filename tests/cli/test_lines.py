@@ -228,6 +228,7 @@ def test_one_history_with_the_name_of_json_lines_is_reported(folder: Path, cli: 
     assert result.err == "reducer: error: h.jsonl: one history, not JSON lines; its name must end in .json\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted differently")
 @pytest.mark.parametrize("command", [("query", "name"), ("explain", "--tool", "lookup", *RULES)])
 def test_json_lines_are_not_read_into_memory(folder: Path, command: tuple[str, ...]) -> None:

@@ -121,7 +121,7 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["table", "json", "html"])
 def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
-    (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
+    (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(1500))))
     command = ("many.json", "--rules", "lookup.yaml", "--format", form)
     done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.stdout is not None
