@@ -218,20 +218,20 @@ def open_return(content: Any, by_lines: bool = False) -> Opened | None:
     return top if type(top.value) in _EMPTY else None
 
 
-def open_parsed(value: Any, format: Format) -> Opened:
-    """Open a text that was parsed as a value in a format."""
+def open_parsed(value: Any, notation: Format) -> Opened:
+    """Open a text that was parsed as a value in a notation."""
     if type(value) is list or type(value) is dict:
-        return Opened(value, format.write, format.is_json, format.least)
+        return Opened(value, notation.write, notation.is_json, notation.least)
     inner = open_live(value)
-    return Opened(inner.value, lambda new: format.write(inner.write(new)), least=inner.least)
+    return Opened(inner.value, lambda new: notation.write(inner.write(new)), least=inner.least)
 
 
 def open_lines(text: str, nested: bool = False) -> Opened:
     """Open a plain text as a list of its lines. It stays if the remaining lines are empty or have structure."""
-    lines, format = parse_lines(text)
+    lines, notation = parse_lines(text)
 
     def write(lines: list[str]) -> str:
-        new = format.write(lines)
+        new = notation.write(lines)
         return new if new and parse(new, nested) is None else text
 
     return Opened(lines, write, least=1, is_text=True)

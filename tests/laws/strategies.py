@@ -297,12 +297,17 @@ _REMOVALS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
 
 def _aim(draw: st.DrawFn, kind: str, rule: dict[str, Any], content: Any) -> dict[str, Any]:
     """Append a new entity to a content; return the rule with a last step that removes it although it is preserved."""
-    (type, entity), (path, action) = draw(some(*_LONE)), draw(some(*_REMOVALS[kind]))
+    (entity_type, entity), (path, action) = draw(some(*_LONE)), draw(some(*_REMOVALS[kind]))
     note = f"seen with {entity} in the night of the report"
     items = content if path == "@" else content[path]
     items.append(note if "articles" in (kind, path) else {"id": 7, "notes": note})
     steps = [{name: value for name, value in step.items() if name != "preserve"} for step in rule["steps"]]
-    return {"version": 1, "tool": "t", "preserve": [type, *draw(_types)], "steps": [*steps, {"path": path, **action}]}
+    return {
+        "version": 1,
+        "tool": "t",
+        "preserve": [entity_type, *draw(_types)],
+        "steps": [*steps, {"path": path, **action}],
+    }
 
 
 def _varied(draw: st.DrawFn, value: Any) -> Any:

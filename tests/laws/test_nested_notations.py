@@ -42,8 +42,8 @@ def _layer(chosen: Random, depth: int) -> dict[str, Any]:
     """Return an object with records, a tuple, which `json` writes as a list, and texts that contain further objects."""
     rows = []
     for _ in range(chosen.randrange(1, 5)):
-        id, note = chosen.randrange(4), prose(chosen, chosen.randrange(12))
-        rows.append({"id": id, "note": note, "tags": ("a", "b")[: chosen.randrange(3)]})
+        number, note = chosen.randrange(4), prose(chosen, chosen.randrange(12))
+        rows.append({"id": number, "note": note, "tags": ("a", "b")[: chosen.randrange(3)]})
     layer: dict[str, Any] = {"hits": rows, "pair": (chosen.randrange(9), ["x"] * chosen.randrange(3))}
     if chosen.random() < 0.5:
         layer["note"] = prose(chosen, chosen.randrange(40))
