@@ -160,7 +160,10 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
-def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
+def _with_keys(value: Any, kept: Collection[Any]) -> Any:
+    """Return an object with only the kept keys, or any other value unchanged."""
+    if type(value) is not dict:
+        return value
     new = {key: item for key, item in value.items() if key in kept}
     return new if len(new) < len(value) else value
 
@@ -171,9 +174,7 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
     items = [value[i] for i in indices]
     if node.each is not None and node.each.step <= step:
         keys = node.each.kept
-        for position, item in enumerate(items):
-            if type(item) is dict:
-                items[position] = _with_keys(item, keys)
+        items = [_with_keys(item, keys) for item in items]
     for position, index in enumerate(indices if inside else ()):
         if index in inside:
             items[position] = build(value[index], inside[index], step, seen)
