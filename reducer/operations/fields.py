@@ -77,7 +77,7 @@ class Amount(Model):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _compiled(compile: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
+def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
     """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
@@ -86,7 +86,7 @@ def _compiled(compile: Callable[[str], Any], or_true: bool = False) -> GetPydant
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
-            return compile(value)
+            return compiler(value)
         except PathError as error:
             at = {"offset": error.column - 1, "width": error.width}
             context = {"message": error.message, "help": error.help, **at}
@@ -195,16 +195,16 @@ def _chain(text: str) -> Chain:
     path = compile_path(text)
     chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
     if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
-        help = "for the first items write limit: 5, for others a filter such as \"[?risk == 'high']\""
-        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
+        advice = "for the first items write limit: 5, for others a filter such as \"[?risk == 'high']\""
+        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=advice)
     return chain
 
 
 def _compile_kept(text: str) -> Target:
     target = compile_target(text)
     if target.lists is not None and (target.chain or target.lists.shape):
-        help = "write the list as `path`, and list the keys in a step of their own"
-        raise PathError("E068", "expected keys or a filter: `[?risk == 'high']`", width=len(text), help=help)
+        advice = "write the list as `path`, and list the keys in a step of their own"
+        raise PathError("E068", "expected keys or a filter: `[?risk == 'high']`", width=len(text), help=advice)
     return target
 
 
@@ -242,9 +242,9 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
         near = "` and `".join(types_for(str(name), known)) or nearest(str(name), known)
-        help = did_you_mean(near) or f"expected one of {', '.join(known)}"
+        advice = did_you_mean(near) or f"expected one of {', '.join(known)}"
         raise PydanticCustomError(
-            "E090", "unknown entity type `{name}`", {"name": str(name), "help": help, "meant": near}
+            "E090", "unknown entity type `{name}`", {"name": str(name), "help": advice, "meant": near}
         )
     return name
 

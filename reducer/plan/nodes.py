@@ -160,7 +160,10 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
-def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
+def _with_keys(value: Any, kept: Collection[Any]) -> Any:
+    """Return an object with only the kept keys, or any other value unchanged."""
+    if type(value) is not dict:
+        return value
     new = {key: item for key, item in value.items() if key in kept}
     return new if len(new) < len(value) else value
 
@@ -171,9 +174,7 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
     items = [value[i] for i in indices]
     if node.each is not None and node.each.step <= step:
         keys = node.each.kept
-        for position, item in enumerate(items):
-            if type(item) is dict:
-                items[position] = _with_keys(item, keys)
+        items = [_with_keys(item, keys) for item in items]
     for position, index in enumerate(indices if inside else ()):
         if index in inside:
             items[position] = build(value[index], inside[index], step, seen)
@@ -218,20 +219,20 @@ def open_return(content: Any, by_lines: bool = False) -> Opened | None:
     return top if type(top.value) in _EMPTY else None
 
 
-def open_parsed(value: Any, format: Format) -> Opened:
-    """Open a text that was parsed as a value in a format."""
+def open_parsed(value: Any, notation: Format) -> Opened:
+    """Open a text that was parsed as a value in a notation."""
     if type(value) is list or type(value) is dict:
-        return Opened(value, format.write, format.is_json, format.least)
+        return Opened(value, notation.write, notation.is_json, notation.least)
     inner = open_live(value)
-    return Opened(inner.value, lambda new: format.write(inner.write(new)), least=inner.least)
+    return Opened(inner.value, lambda new: notation.write(inner.write(new)), least=inner.least)
 
 
 def open_lines(text: str, nested: bool = False) -> Opened:
     """Open a plain text as a list of its lines. It stays if the remaining lines are empty or have structure."""
-    lines, format = parse_lines(text)
+    lines, notation = parse_lines(text)
 
     def write(lines: list[str]) -> str:
-        new = format.write(lines)
+        new = notation.write(lines)
         return new if new and parse(new, nested) is None else text
 
     return Opened(lines, write, least=1, is_text=True)
