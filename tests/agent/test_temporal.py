@@ -50,10 +50,10 @@ def record(workflow: str, *arguments: Any, activities: Iterable[tuple[str, Any]]
     events: list[dict[str, Any]] = []
 
     def add(kind: str, **attributes: Any) -> str:
-        type, id = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper(), str(len(events) + 1)
-        event = {"eventId": id, "eventTime": "2026-01-01T00:00:00Z", "eventType": type}
+        event_type, number = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper(), str(len(events) + 1)
+        event = {"eventId": number, "eventTime": "2026-01-01T00:00:00Z", "eventType": event_type}
         events.append({**event, f"{kind}EventAttributes": attributes})
-        return id
+        return number
 
     def add_task() -> str:
         """Record that the workflow ran until it had to wait."""

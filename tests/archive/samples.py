@@ -25,10 +25,10 @@ def store(archive: Archive, *entries: Entry | Callable[[], Entry]) -> None:
     assert archive.flush(20)
 
 
-def found(archive: Archive, entry: Entry, **id: Any) -> Original:
+def found(archive: Archive, entry: Entry, **changes: Any) -> Original:
     """Find the original of the return that `entry` reduced, or of one with another id."""
     with open_to_read(archive.path) as connection:
-        return find_original(connection, entry.id._replace(**id), json.loads(entry.reduced))
+        return find_original(connection, entry.id._replace(**changes), json.loads(entry.reduced))
 
 
 def rows(archive: Archive | Path, table: str = "returns") -> int:

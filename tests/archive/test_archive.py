@@ -53,7 +53,7 @@ RAW = entry({}, {"a": 1.5})._replace(original=b'{"a" :  1.50, "b": "\\u00e9", "a
 
 
 @pytest.mark.parametrize(
-    ("stored", "asked", "id", "expected"),
+    ("stored", "asked", "changes", "expected"),
     [
         ([ONE], ONE, {}, ONE.original),
         ([ONE], ONE, {"call_id": "other"}, ""),
@@ -78,10 +78,10 @@ RAW = entry({}, {"a": 1.5})._replace(original=b'{"a" :  1.50, "b": "\\u00e9", "a
     ],
 )
 def test_an_original_is_found_by_its_id_and_its_reduced_content(
-    archive: Archive, stored: list[Entry], asked: Entry, id: dict[str, Any], expected: bytes | str
+    archive: Archive, stored: list[Entry], asked: Entry, changes: dict[str, Any], expected: bytes | str
 ) -> None:
     store(archive, *stored)
-    assert found(archive, asked, **id) == ((expected, "") if isinstance(expected, bytes) else (None, expected))
+    assert found(archive, asked, **changes) == ((expected, "") if isinstance(expected, bytes) else (None, expected))
     assert archive.failures == 0
 
 
@@ -196,15 +196,15 @@ def test_sizes_and_ages_are_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "help"),
+    ("option", "value", "message"),
     [
         *(("max_bytes", size, "is not a size; write 1000000, 500MB or 2GiB") for size in NO_SIZES),
         *(("max_age", age, "is not an age; write 30d, 12h, 90m or 2w") for age in NO_AGES),
     ],
 )
-def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, help: str) -> None:
+def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, message: str) -> None:
     options: Any = {option: value}
-    with pytest.raises(ValueError, match=help):
+    with pytest.raises(ValueError, match=message):
         Archive(tmp_path / "returns.db", **options)
     assert not [*tmp_path.iterdir()]
 

@@ -79,19 +79,19 @@ def turn_of(turn: Any, draw: st.DrawFn, content: Content) -> list[dict[str, Any]
     """Return the messages of a turn; a text format stores a content as a text or as a list of parts."""
     if turn not in TURNS.values():
         return [turn(draw, content)]
-    id, fails = draw(st.sampled_from(["call_1", "call_2"])), draw(st.sampled_from([False] * 5 + [True]))
+    call_id, fails = draw(st.sampled_from(["call_1", "call_2"])), draw(st.sampled_from([False] * 5 + [True]))
     tool = draw(st.sampled_from(["t"] * 8 + ["final_result"]))
     is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses))
     if turn is vercel_ai:
-        return vercel_ai(id, content(is_reducible), tool, fails)
+        return vercel_ai(call_id, content(is_reducible), tool, fails)
     kind = "input_text" if turn is openai_responses else "text"
     shape = draw(st.sampled_from(["text", "text", "parts", "odd"]))
     if shape == "text":
-        return turn(id, content(is_reducible, ENCODED), tool, fails)
+        return turn(call_id, content(is_reducible, ENCODED), tool, fails)
     image = {"type": "image", "source": {"text": "not a part"}}
     parts = [{"type": kind, "text": content(is_reducible, ENCODED)} for _ in range(draw(st.integers(1, 2)))]
     odd = draw(st.sampled_from([None, 7, [], [image], [None, 5, ["x"]], [{"type": kind, "text": 7}]]))
-    return turn(id, [*parts, image] if shape == "parts" else odd, tool, fails)
+    return turn(call_id, [*parts, image] if shape == "parts" else odd, tool, fails)
 
 
 def request_or_response(draw: st.DrawFn, content: Content) -> dict[str, Any]:

@@ -13,12 +13,18 @@ from reducer.values import is_media, plain, shown
 TIME = "2025-01-01T00:00:02.123456Z"
 
 
-def call(id: str, tool: str = "t", args: Any = None) -> dict[str, Any]:
-    return {"tool_name": tool, "args": {} if args is None else args, "tool_call_id": id, "part_kind": "tool-call"}
+def call(call_id: str, tool: str = "t", args: Any = None) -> dict[str, Any]:
+    return {"tool_name": tool, "args": {} if args is None else args, "tool_call_id": call_id, "part_kind": "tool-call"}
 
 
-def answer(id: str, tool: str = "t", content: Any = "x") -> dict[str, Any]:
-    return {"tool_name": tool, "content": content, "tool_call_id": id, "timestamp": TIME, "part_kind": "tool-return"}
+def answer(call_id: str, tool: str = "t", content: Any = "x") -> dict[str, Any]:
+    return {
+        "tool_name": tool,
+        "content": content,
+        "tool_call_id": call_id,
+        "timestamp": TIME,
+        "part_kind": "tool-return",
+    }
 
 
 def prompt(content: Any = "hi") -> dict[str, Any]:
@@ -46,7 +52,7 @@ HISTORY: list[dict[str, Any]] = [
     request({**answer("tool_0_t", content="bad"), "part_kind": "retry-prompt"}),
     response(text("done")),
 ]
-"""A history without findings. Its call id comes back, as it does with providers that number calls."""
+"""A history without findings. Its call call_id comes back, as it does with providers that number calls."""
 
 
 def edited(value: Any, path: Sequence[str | int], new: Any = ...) -> Any:
@@ -61,12 +67,16 @@ def edited(value: Any, path: Sequence[str | int], new: Any = ...) -> Any:
     return value
 
 
-def requests(id: str) -> dict[str, Any]:
-    return {"type": "activity", "activity_type": "tool_request", "tools": [{"name": "t", "arguments": {}, "id": id}]}
+def requests(call_id: str) -> dict[str, Any]:
+    return {
+        "type": "activity",
+        "activity_type": "tool_request",
+        "tools": [{"name": "t", "arguments": {}, "id": call_id}],
+    }
 
 
-def results(id: str | None, content: Any = "[1]", tool: str = "t") -> dict[str, Any]:
-    result = {"name": tool, "content": content, "is_error": False, "call_id": id}
+def results(call_id: str | None, content: Any = "[1]", tool: str = "t") -> dict[str, Any]:
+    result = {"name": tool, "content": content, "is_error": False, "call_id": call_id}
     return {"type": "activity", "activity_type": "tool_result", "results": [result]}
 
 
@@ -74,48 +84,50 @@ def session(*parts: Any, older: Any = None) -> dict[str, Any]:
     return {"role": "assistant", "text_content": "", "parts": list(parts), "activity_parts": older}
 
 
-def openai_chat(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
-    called = {"id": id, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+def openai_chat(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called = {"id": call_id, "type": "function", "function": {"name": tool, "arguments": "{}"}}
     return [
         {"role": "assistant", "content": None, "tool_calls": [called]},
-        {"role": "tool", "tool_call_id": id, "content": content},
+        {"role": "tool", "tool_call_id": call_id, "content": content},
     ]
 
 
-def openai_responses(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+def openai_responses(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     return [
-        {"type": "function_call", "call_id": id, "name": tool, "arguments": "{}"},
-        {"type": "function_call_output", "call_id": id, "output": content},
+        {"type": "function_call", "call_id": call_id, "name": tool, "arguments": "{}"},
+        {"type": "function_call_output", "call_id": call_id, "output": content},
     ]
 
 
-def anthropic(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
-    result = {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": fails}
+def anthropic(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": fails}
     return [
-        {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": {}}]},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": call_id, "name": tool, "input": {}}]},
         {"role": "user", "content": [{"type": "text", "text": "go on"}, result]},
     ]
 
 
-def langchain_dict(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
-    calls = [{"name": tool, "args": {}, "id": id, "type": "tool_call"}]
-    result = {"type": "tool", "content": content, "tool_call_id": id, "status": "error" if fails else "success"}
+def langchain_dict(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    calls = [{"name": tool, "args": {}, "id": call_id, "type": "tool_call"}]
+    result = {"type": "tool", "content": content, "tool_call_id": call_id, "status": "error" if fails else "success"}
     return [
         {"type": "ai", "data": {"type": "ai", "content": "", "additional_kwargs": {}, "tool_calls": calls}},
         {"type": "tool", "data": result},
     ]
 
 
-def langchain_dumps(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+def langchain_dumps(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     return [
         {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name], "kwargs": message["data"]}
-        for name, message in zip(("AIMessage", "ToolMessage"), langchain_dict(id, content, tool, fails), strict=True)
+        for name, message in zip(
+            ("AIMessage", "ToolMessage"), langchain_dict(call_id, content, tool, fails), strict=True
+        )
     ]
 
 
-def vercel_ai(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     state = "output-error" if fails else "output-available"
-    part = {"type": f"tool-{tool}", "toolCallId": id, "state": state, "input": {}, "output": content}
+    part = {"type": f"tool-{tool}", "toolCallId": call_id, "state": state, "input": {}, "output": content}
     return [{"id": "msg", "role": "assistant", "parts": [{"type": "step-start"}, part]}]
 
 
