@@ -160,10 +160,8 @@ def _reduction(one: Attempt) -> Reduction:
 def _sizes(one: Attempt) -> tuple[int, int]:
     """Return the number of characters before and after, or zeros if an object in the content cannot be counted."""
     try:
-        if one.is_changed:
-            return chars(_without_media(one.old.content)), chars(_without_media(one.new.content))
-        size = chars(_without_media(one.old.content), MAX_COUNTED)
-        return size, size
+        before = chars(_without_media(one.old.content), float("inf") if one.is_changed else MAX_COUNTED)
+        return before, chars(_without_media(one.new.content)) if one.is_changed else before
     except Exception:
         return 0, 0
 
@@ -251,15 +249,12 @@ def _watcher() -> Callable[[Outcome], None]:
         if rule is None or misses.get(rule.version) == FIRST:
             return
         found = _found_something(outcome)
-        if found:
-            misses[rule.version] = FIRST
-        elif found is not None:
-            misses[rule.version] = misses.get(rule.version, 0) + 1
-            if misses[rule.version] == FIRST:
-                why = "does the tool return other keys than before?"
-                logging.getLogger("reducer").warning(
-                    "%s: the rule found nothing in its first %d returns; %s", rule.file, FIRST, why
-                )
+        if found is None:
+            return
+        misses[rule.version] = FIRST if found else misses.get(rule.version, 0) + 1
+        if misses[rule.version] == FIRST and not found:
+            words = "%s: the rule found nothing in its first %d returns; does the tool return other keys than before?"
+            logging.getLogger("reducer").warning(words, rule.file, FIRST)
 
     return watch
 

@@ -140,10 +140,10 @@ def check(folder: Path) -> int:
             if one[1].tool == "look"
         ]
         assert len(looks) == RUNS
-        for run, (part, asked) in enumerate(looks):
-            own = archive.find(asked, part.content, f"conversation {number}")
+        for run, (part, return_id) in enumerate(looks):
+            own = archive.find(return_id, part.content, f"conversation {number}")
             assert json.loads(own.data or b"{}")["note"] == secret(number, run)
-            other = archive.find(asked, part.content, f"conversation {(number + 1) % AGENTS}")
+            other = archive.find(return_id, part.content, f"conversation {(number + 1) % AGENTS}")
             assert secret(number, run).encode() not in (other.data or b"")
     return int(rows[0])
 

@@ -196,15 +196,15 @@ def test_sizes_and_ages_are_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "advice"),
+    ("option", "value", "message"),
     [
         *(("max_bytes", size, "is not a size; write 1000000, 500MB or 2GiB") for size in NO_SIZES),
         *(("max_age", age, "is not an age; write 30d, 12h, 90m or 2w") for age in NO_AGES),
     ],
 )
-def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, advice: str) -> None:
+def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, message: str) -> None:
     options: Any = {option: value}
-    with pytest.raises(ValueError, match=advice):
+    with pytest.raises(ValueError, match=message):
         Archive(tmp_path / "returns.db", **options)
     assert not [*tmp_path.iterdir()]
 

@@ -181,8 +181,8 @@ def test_an_error_is_logged_once_and_counted_and_later_entries_are_written(
 ) -> None:
     with Archive(path, timeout=0.05) as archive:
         with broken(path):
-            for nth in range(3):
-                store(archive, *[entry(os.urandom(90_000).hex(), [nth], nth=number) for number in range(4)])
+            for turn in range(3):
+                store(archive, *[entry(os.urandom(90_000).hex(), [turn], nth=number) for number in range(4)])
         assert archive.failures == 12
         assert caplog.messages == [f"{LOGGED}{path}: {why}"]
         store(archive, entry([1, 2], [1]))

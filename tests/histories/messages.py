@@ -52,7 +52,7 @@ HISTORY: list[dict[str, Any]] = [
     request({**answer("tool_0_t", content="bad"), "part_kind": "retry-prompt"}),
     response(text("done")),
 ]
-"""A history without findings. Its call id comes back, as it does with providers that number calls."""
+"""A history without findings. Its call call_id comes back, as it does with providers that number calls."""
 
 
 def edited(value: Any, path: Sequence[str | int], new: Any = ...) -> Any:

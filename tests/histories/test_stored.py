@@ -94,11 +94,11 @@ def test_json_that_msgspec_refuses_is_read_alike(file: Path) -> None:
 @given(histories(), st.integers(0, 10**6), st.binary(min_size=1, max_size=3))
 @example((b"[]", b""), 0, b"\x00")
 @example((b"[1]", b""), 1, b"\xff")
-def test_hostile_bytes_raise_nothing_but_history_errors(history: tuple[bytes, bytes], at: int, piece: bytes) -> None:
+def test_hostile_bytes_raise_nothing_but_history_errors(history: tuple[bytes, bytes], at: int, planted: bytes) -> None:
     data = history[0].strip()
     at %= len(data)
     cut_short = data[:at]
-    for hostile in (data[:at] + piece + data[at + 1 :], data[:at] + piece, piece, cut_short):
+    for hostile in (data[:at] + planted + data[at + 1 :], data[:at] + planted, planted, cut_short):
         try:
             result = reduce_json(hostile, shorter)
         except HistoryError as error:
