@@ -153,7 +153,7 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
     if measures.repeats:
         repeated = counted(measures.repeats, "call")
-        yield f"Repeats    {repeated} repeated after the first answer", list(map(_repeat, measures.again))
+        yield f"Repeats    {repeated} repeated after the first return", list(map(_repeat, measures.again))
 
 
 def _lost_reference(one: LostReference) -> str:
