@@ -231,16 +231,11 @@ def _tools(data: Mapping[str, Any]) -> list[str]:
     return [tool for tool in (tools if type(tools) is list else [tools]) if type(tool) is str]
 
 
-def _samples(data: Mapping[str, Any], name: str) -> list[str]:
-    """Return the names of the samples that the tests of a rule file start from."""
-    tests = data.get("tests")
-    files: dict[str, None] = {}
-    for test in tests if type(tests) is list else ():
-        given = test.get("given") if type(test) is dict else None
-        file = given.get("file") if type(given) is dict else None
-        if type(file) is str:
-            files[file] = None
-    return [(PurePosixPath(name).parent / file).as_posix() for file in files]
+def _samples(rule: Rule, name: str) -> list[str]:
+    """Return the names of the samples that the tests of a rule start from."""
+    folder = PurePosixPath(name).parent
+    files = {test.given.file: None for test in rule.tests if test.given.file}
+    return [(folder / file).as_posix() for file in files]
 
 
 @_endpoint
@@ -264,12 +259,12 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
-    data = _data(text)
+    patterns = _tools(_data(text))
     recorded = dict.fromkeys(one.tool for one in bench.recordings.result().returns)
     found: dict[str, Any] = {
         "problems": list(map(problem_fields, problems)),
-        "tools": [tool for tool in recorded if _matching(tool, _tools(data))],
-        "samples": _samples(data, name),
+        "tools": [tool for tool in recorded if _matching(tool, patterns)],
+        "samples": _samples(rule, name) if rule else [],
         "did": None,
         "tree": None,
     }
