@@ -24,7 +24,7 @@ VERBS: Mapping[str, str] = {
     "init": "draft rules for tools that have none, each with a sample and a test",
     "query": "show what a path selects in samples and histories",
     "check": "find mistakes in rule files",
-    "try": "show what a rule does to answers of its tool",
+    "try": "show what a rule does to samples of its tool",
     "test": "run the tests in rule files",
     "serve": "open the workbench in the browser: edit rules and see what they do",
     "rules": "list the built-in rules, or copy some of them",
@@ -51,9 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (CommandError, FileError, ArchiveError) as error:
         say(f"error: {error}")
-    except SystemExit as exit:
-        is_pipe = isinstance(exit.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
-        code = 0 if is_pipe else exit.code if isinstance(exit.code, int) else 2
+    except SystemExit as error:
+        is_pipe = isinstance(error.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
+        code = 0 if is_pipe else error.code if isinstance(error.code, int) else 2
     except KeyboardInterrupt:
         code = 130
     except OSError as error:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def parser(
-    verb: str, help: str | None, shared: Sequence[str] = (), formats: Sequence[str] = ()
+    verb: str, documentation: str | None, shared: Sequence[str] = (), formats: Sequence[str] = ()
 ) -> argparse.ArgumentParser:
     """Return the parser of a verb with `shared` arguments and `--format`, whose default is the first of `formats`.
 
-    `help` is the docstring of the verb's module; arguments are printed before its examples.
+    `documentation` is the docstring of the verb's module; arguments are printed before its examples.
     """
-    description, title, examples = (help or "").partition("examples:\n")
+    description, title, examples = (documentation or "").partition("examples:\n")
     layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
     name, epilog = f"reducer {verb}".strip(), title + examples
     reader = argparse.ArgumentParser(
@@ -92,7 +92,7 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     },
     "--tool": {
         "metavar": "GLOB",
-        "help": "only returns of tools that match; for one answer, the tool that returned it",
+        "help": "only returns of tools that match; for a sample, the tool that returned it",
     },
     "--call": {"metavar": "ID", "help": "only the return with this call id (ID#2: the second return with this id)"},
     "--watch": {"action": "store_true", "help": "run again after every change of the rules or samples"},

@@ -163,7 +163,7 @@ def _reduce_sources(run: _Run) -> None:
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
                         command = f"try RULE {source.path or '-'}"
-                        message += f"; for one answer of a tool, add --tool NAME, or use `{command}`"
+                        message += f"; for one sample, add --tool NAME, or use `{command}`"
                     say(f"error: {message}")
                 else:
                     run.report.histories.append(source.name)

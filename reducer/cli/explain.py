@@ -3,7 +3,7 @@
 examples:
   python -m reducer explain rules/                         what each rule does
   python -m reducer explain session.json --call call_7#2   which rule applies to a return and why, and what it removed
-  python -m reducer explain answer.json --tool search      the same for one answer of a tool
+  python -m reducer explain sample.json --tool search      the same for a sample
   python -m reducer explain E010                           a problem in a rule file: its cause and an example
   python -m reducer explain V030                           a finding of `validate`
 
@@ -43,8 +43,8 @@ _CODE = re.compile(r"[A-Za-z]\d{1,4}")
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
-    help = "rule files or folders, one stored history or answer, or a code such as E010"
-    reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
+    targets = "rule files or folders, one stored history or sample, or a code such as E010"
+    reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=targets)
     options = parse(reader, arguments)
     what: list[str] = options.what
     selection = Selection(options.tool, options.call)
@@ -80,7 +80,7 @@ def _explain_code(given: str) -> None:
 def _explain_rules(given: Sequence[str]) -> None:
     for name in given:
         if name == "-" or name.lower().endswith(ENDINGS):
-            raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for one answer")
+            raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for a sample")
     screen = console()
     for number, rule in enumerate(load(choose_rules(given), "explained").rules):
         tools = ", ".join(f"`{name}`" for name in rule.tools)

@@ -1,10 +1,10 @@
-"""Draft a rule for each tool without one, from stored histories or from samples: files with one answer of a tool each.
+"""Draft a rule for each tool without one, from stored histories or from samples: files with one return of a tool each.
 A draft keeps almost all entities and the longest text of each item, states a reason for each step, and comes with a
 sample and a test. What it leaves out is listed by size. Existing files are never overwritten.
 
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init answer.json --tool search a rule from a sample, JSON or text
+  python -m reducer init sample.json --tool search a rule from a sample, JSON or text
   python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
   python -m reducer init search.json --save 85%    a stricter rule, which may lose entities and texts
 
@@ -30,8 +30,8 @@ from reducer.inputs.recorded import Selection
 from reducer.rules.schema import schema_text
 from reducer.values import Unreducible, chars
 
-_MAX_ANSWERS = 40
-"""A draft uses the longest answers of a tool; more of them add nothing new."""
+_MAX_RETURNS = 40
+"""A draft uses the longest returns of a tool; more of them add nothing new."""
 _MAX_LISTED = 12
 _KINDS = {"removed": "all", "emptied": "all", "cut": "cut", "unwrapped": "quotes"}
 
@@ -48,27 +48,27 @@ def main(arguments: Sequence[str]) -> int:
     add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)
     folder = Path(options.output)
-    answers_by_tool, is_history = _answers_by_tool(options.files, options.tool)
-    drafted = _draft_all(answers_by_tool, folder, options.save, named=options.tool is not None or not is_history)
+    returns_by_tool, is_history = _returns_by_tool(options.files, options.tool)
+    drafted = _draft_all(returns_by_tool, folder, options.save, named=options.tool is not None or not is_history)
     if not drafted:
         say("nothing to draft")
         return 1
     write_drafts(folder, [draft for draft, _ in drafted])
     for draft, trial in drafted:
-        answers = _describe(draft.tool, len(trial.outcomes), len(answers_by_tool[draft.tool]))
+        returns = _describe(draft.tool, len(trial.outcomes), len(returns_by_tool[draft.tool]))
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
-        print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {answers}: {sizes}")
+        print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {returns}: {sizes}")
         print_lines(_left_out(trial), console(), indent=2)
         if trial.saved < (options.save or 0):
             say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
-        write(schema, schema_text(answers_by_tool if is_history else (), rule_files(folder)))
+        write(schema, schema_text(returns_by_tool if is_history else (), rule_files(folder)))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
-    say("samples are real answers; check for confidential content before sharing")
+    say("samples are real returns; check for confidential content before sharing")
     return 0
 
 
@@ -90,37 +90,37 @@ def _left_out(trial: Trial) -> Iterator[str]:
         yield f"           not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}"
 
 
-def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
-    """Return the answers of each tool, longest first, and whether any file is a history. Raises `CommandError`.
+def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
+    """Return what each tool returned, longest first, and whether any file is a history. Raises `CommandError`.
 
-    A sample is an answer of `tool`, or of the tool that its file is named after.
+    A sample is of `tool`, or of the tool that its file is named after.
     """
     contents: dict[str, list[Any]] = {}
     is_history = False
-    for answer in each_recorded(names, Selection(tool)):
-        is_history = is_history or bool(answer.call)
-        contents.setdefault(answer.tool_or_file, []).append(answer.content)
+    for one in each_recorded(names, Selection(tool)):
+        is_history = is_history or bool(one.call)
+        contents.setdefault(one.tool_or_file, []).append(one.content)
     return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
 
 
 def _draft_all(
-    answers_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
+    returns_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
 ) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool must not have one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen((folder,), str(folder)), "drafted") if present else None
-    files = file_names(answers_by_tool)
+    files = file_names(returns_by_tool)
     drafted = []
-    for tool, answers in answers_by_tool.items():
-        contents = [content for content in answers[:_MAX_ANSWERS] if _is_reducible(content)]
-        source = _describe(tool, len(contents), len(answers))
+    for tool, returns in returns_by_tool.items():
+        contents = [content for content in returns[:_MAX_RETURNS] if _is_reducible(content)]
+        source = _describe(tool, len(contents), len(returns))
         if existing is not None and (rule := existing.rule_for(tool)):
             message = f"`{tool}` already has a rule: {rule.file}"
             if named:
                 raise CommandError(message)
             say(message)
-        elif not named and characters(answers[0]) < BIG:
-            say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
+        elif not named and characters(returns[0]) < BIG:
+            say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
         elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
             drafted.append(draft)
         else:
@@ -136,9 +136,9 @@ def _is_reducible(content: object) -> bool:
 
 
 def _describe(tool: str, count: int, calls: int) -> str:
-    """Describe the answers that a draft is made from."""
-    answers = f"{count:,} of {calls:,} answers" if count < calls else counted(count, "answer")
-    return f"{answers} of `{visible(tool)}`{', the longest' if count < calls else ''}"
+    """Describe the returns that a draft is made from."""
+    returns = f"{count:,} of {calls:,} returns" if count < calls else counted(count, "return")
+    return f"{returns} of `{visible(tool)}`{', the longest' if count < calls else ''}"
 
 
 def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:

@@ -2,9 +2,9 @@
 An expression that names no places, such as `length(hosts)`, is evaluated. If it finds nothing, the output explains why.
 
 examples:
-  python -m reducer query 'hosts[*].name' answer.json         places and values in one answer of a tool, JSON or text
+  python -m reducer query 'hosts[*].name' sample.json         places and values in a sample, JSON or text
   python -m reducer query hosts session.json --tool 'search*' in the returns of some tools of a history
-  python -m reducer query 'length(hosts)' answer.json         the value of a condition
+  python -m reducer query 'length(hosts)' sample.json         the value of a condition
 
 Quote the path for the shell. In a path, write numbers in backticks and texts in '…'.
 Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot run.
@@ -40,29 +40,29 @@ def main(arguments: Sequence[str]) -> int:
     try:
         expression = compile_query(options.path)
     except PathError as error:
-        help = f"; {error.help}" if error.help else ""
-        raise CommandError(f"column {error.column} of the path: {error.message}{help}") from None
+        correction = f"; {error.help}" if error.help else ""
+        raise CommandError(f"column {error.column} of the path: {error.message}{correction}") from None
     names_places = isinstance(expression, Path)
-    answers: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     reasons: Counter[str] = Counter()
     holds = False
-    for answer in each_recorded(options.files, Selection(options.tool, options.call)):
+    for entry in each_recorded(options.files, Selection(options.tool, options.call)):
         try:
-            found = query(expression, answer.content)
+            found = query(expression, entry.content)
         except Unreducible as error:
             found = Found(False, nothing=Nothing(str(error)))
         holds = holds or found.holds
         if options.format == "json":
-            answers.append(_as_json(answer, found, names_places))
+            entries.append(_as_json(entry, found, names_places))
         elif found.nothing.message:
             reasons[found.nothing.message] += 1
         else:
-            print(visible(" ".join(filter(None, (answer.file, answer.call, answer.tool and f"({answer.tool})")))))
+            print(visible(" ".join(filter(None, (entry.file, entry.call, entry.tool and f"({entry.tool})")))))
             print(indent("\n".join(_places(found) if names_places else [_shortened(found.value)]), "  "))
     if options.format == "json":
-        print_json({"expression": options.path, "names_places": names_places, "answers": answers})
+        print_json({"expression": options.path, "names_places": names_places, "answers": entries})
     for why, count in reasons.most_common():
-        print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")
+        print(f"nothing found{f' in {count:,} returns' if count > 1 else ''}: {visible(why)}")
     return 0 if holds else 1
 
 
@@ -79,8 +79,8 @@ def _shortened(value: Any) -> str:
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
-def _as_json(answer: Recorded, found: Found, names_places: bool) -> dict[str, Any]:
-    source = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
+def _as_json(entry: Recorded, found: Found, names_places: bool) -> dict[str, Any]:
+    source = {"file": entry.file, "tool": entry.tool or None, "call": entry.call or None}
     if not names_places:
         return {**source, "value": found.value}
     places = [{"path": place, "value": value} for place, value in found.places]

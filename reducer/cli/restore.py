@@ -31,8 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("restore", __doc__, ("--input-format",))
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    help = "the archive that the agent or `run --archive` wrote"
-    add("--archive", type=Path, required=True, metavar="FILE", help=help)
+    archive = "the archive that the agent or `run --archive` wrote"
+    add("--archive", type=Path, required=True, metavar="FILE", help=archive)
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     options = parse(reader, arguments)
     sources = find_sources(options.histories)

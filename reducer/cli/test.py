@@ -138,10 +138,11 @@ def _case_as_json(case: Case) -> dict[str, Any]:
     failures = []
     for problem, failure in _located(case):
         failures.append({**fields_of(failure, "place"), **as_json(problem.location)})
+    message = "; ".join(one.message for one in case.failures)
     return {
         **fields_of(case, "rule", "place", "failures", "did"),
         "status": case.status,
-        "message": "; ".join(one.message for one in case.failures),
+        "message": message,
         "failures": failures,
         "before": case.did.before if case.did else 0,
         "after": case.did.after if case.did else 0,

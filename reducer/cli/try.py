@@ -1,14 +1,14 @@
-"""Try a rule on answers of its tool: show the reduced answer, what each step removed, and the entities that are lost.
+"""Try a rule on samples of its tool: show the reduced sample, what each step removed, and the entities that are lost.
 
 examples:
   python -m reducer try search.yaml                     the samples that the tests name, and samples/search*.json
-  python -m reducer try search.yaml answer.json --watch one answer (JSON or text), again after every change of the rule
-  curl … | python -m reducer try search.yaml - --format result   only the complete reduced answer
-  python -m reducer try search.yaml session.json        the answers of the tool in a history
+  python -m reducer try search.yaml sample.json --watch one sample (JSON or text), again after every change of the rule
+  curl … | python -m reducer try search.yaml - --format result   only the complete result
+  python -m reducer try search.yaml session.json        the returns of the tool in a history
 
 Formats: diff lists every changed place instead of an excerpt of the sample, and json has everything for other programs.
 For a page that shows a sample before and after, use `run SAMPLE --tool NAME --format html`.
-Exit codes: 0 done, 1 the rule cannot be applied to an answer, 2 cannot run.
+Exit codes: 0 done, 1 the rule cannot be applied to a sample, 2 cannot run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
 
 _Results = Sequence[tuple[str, Explanation]]
-"""What the rule did to each answer, with the name of the answer."""
+"""What the rule did to each sample or return, with its name."""
 _MAX_PLACES = 5
 _MAX_LINES = 25
 _MAX_WIDTH = 118
@@ -48,9 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
-    answers = "answers (JSON or text), histories, or - for standard input"
-    add("samples", nargs="*", default=[], metavar="SAMPLE", help=answers)
-    add("--tool", metavar="NAME", help="the tool that returned the answers")
+    samples = "samples (JSON or text), histories, or - for standard input"
+    add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
+    add("--tool", metavar="NAME", help="the tool that returned the samples")
     options = parse(reader, arguments)
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
@@ -60,15 +60,15 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _try(options: Namespace) -> _Results:
-    """Apply the rule to each answer, print and return what it did. Raises `CommandError`."""
+    """Apply the rule to each sample or return, print and return what it did. Raises `CommandError`."""
     ruleset = load(choose_rules([options.rule]), "tried")
     rule = _chosen(ruleset, options)
     only = alone(rule, ruleset)
-    answers = _answers(rule, options) if options.samples else _samples(rule, ruleset)
+    entries = _selected(rule, options) if options.samples else _samples(rule, ruleset)
     results = []
-    for answer in answers:
-        entry = explain(only, answer.tool or rule.name, answer.content)
-        results.append((f"{answer.file} {answer.call}".rstrip(), entry))
+    for one in entries:
+        entry = explain(only, one.tool or rule.name, one.content)
+        results.append((f"{one.file} {one.call}".rstrip(), entry))
     if not results:
         missing = f"its tests name no samples, and there is no samples/{rule.name}*.json"
         raise CommandError(f"{rule.file}: {missing}; add a SAMPLE")
@@ -120,13 +120,13 @@ def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
     return ruleset.rules[0]
 
 
-def _answers(rule: Rule, options: Namespace) -> Iterable[Recorded]:
-    """Return the answers of the rule's tools. Raises `CommandError`."""
-    answers = list(each_recorded(options.samples, Selection(options.tool)))
-    if of_rule := [answer for answer in answers if not answer.call or matches([rule], answer.tool)]:
+def _selected(rule: Rule, options: Namespace) -> Iterable[Recorded]:
+    """Return the samples, and the returns of the rule's tools. Raises `CommandError`."""
+    entries = list(each_recorded(options.samples, Selection(options.tool)))
+    if of_rule := [one for one in entries if not one.call or matches([rule], one.tool)]:
         return of_rule
-    tools = listed(f"`{answer.tool}`" for answer in answers)
-    raise CommandError(f"no answers of `{rule.name}`; the history contains answers of {tools}")
+    tools = listed(f"`{one.tool}`" for one in entries)
+    raise CommandError(f"no returns of `{rule.name}`; the history contains returns of {tools}")
 
 
 def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Recorded]:

@@ -56,8 +56,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("validate", __doc__, ("histories",), formats=("text", "json"))
     add = reader.add_argument
-    help = "check that HISTORY is a reduction of this history, or of the same file in this folder"
-    add("--against", metavar="ORIGINAL", help=help)
+    original = "check that HISTORY is a reduction of this history, or of the same file in this folder"
+    add("--against", metavar="ORIGINAL", help=original)
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     options = parse(reader, arguments)
     if not options.histories:

@@ -34,7 +34,7 @@ class Source:
 
 
 SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
-"""The bundled history: an invented investigation with the answers in `rules/threat_intelligence/samples`."""
+"""The bundled history: an invented investigation with the samples in `rules/threat_intelligence/samples`."""
 
 
 def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:

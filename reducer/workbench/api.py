@@ -149,7 +149,7 @@ def _rules(bench: Bench) -> Any:
 def _recorded_tools(recordings: Recordings, rules: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the tools in the histories with their first returns, the largest tool first."""
     tools: dict[str, dict[str, Any]] = {}
-    for number, (one, size) in enumerate(zip(recordings.answers, recordings.sizes, strict=True)):
+    for number, (one, size) in enumerate(zip(recordings.returns, recordings.sizes, strict=True)):
         if one.tool not in tools:
             rule = _rule_of(one.tool, rules)
             tools[one.tool] = {"tool": one.tool, "rule": rule, "count": 0, "characters": 0, "returns": []}
@@ -204,7 +204,7 @@ def _why_not(bench: Bench) -> str:
 
 @_endpoint
 def _schema(bench: Bench) -> bytes:
-    tools = {answer.tool for answer in bench.recordings.result().answers}
+    tools = {one.tool for one in bench.recordings.result().returns}
     return schema_text(tools, [bench.folder / name for name in rule_names(bench.folder)])
 
 
@@ -231,16 +231,11 @@ def _tools(data: Mapping[str, Any]) -> list[str]:
     return [tool for tool in (tools if type(tools) is list else [tools]) if type(tool) is str]
 
 
-def _samples(data: Mapping[str, Any], name: str) -> list[str]:
-    """Return the names of the samples that the tests of a rule file start from."""
-    tests = data.get("tests")
-    files: dict[str, None] = {}
-    for test in tests if type(tests) is list else ():
-        given = test.get("given") if type(test) is dict else None
-        file = given.get("file") if type(given) is dict else None
-        if type(file) is str:
-            files[file] = None
-    return [(PurePosixPath(name).parent / file).as_posix() for file in files]
+def _samples(rule: Rule, name: str) -> list[str]:
+    """Return the names of the samples that the tests of a rule start from."""
+    folder = PurePosixPath(name).parent
+    files = {test.given.file: None for test in rule.tests if test.given.file}
+    return [(folder / file).as_posix() for file in files]
 
 
 @_endpoint
@@ -249,7 +244,7 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
     for name, text in _texts(bench).items():
         if tool in _tools(_data(text)) or name == f"{file}.yaml":
             raise ApiError(HTTPStatus.BAD_REQUEST, f"`{tool}` already has a rule: {name}")
-    drafted = draft_rule(tool, [_content(bench, content)], f"an answer of `{tool}`", file)
+    drafted = draft_rule(tool, [_content(bench, content)], f"a return of `{tool}`", file)
     if drafted is None:
         empty = f"version: 1\ntool: {written(escape(tool))}\nsteps:\n"
         return {"name": f"{file}.yaml", "text": empty, "sample_name": "", "sample": "", "saves": 0}
@@ -264,12 +259,12 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
-    data = _data(text)
-    recorded = dict.fromkeys(answer.tool for answer in bench.recordings.result().answers)
+    patterns = _tools(_data(text))
+    recorded = dict.fromkeys(one.tool for one in bench.recordings.result().returns)
     found: dict[str, Any] = {
         "problems": list(map(problem_fields, problems)),
-        "tools": [tool for tool in recorded if _matching(tool, _tools(data))],
-        "samples": _samples(data, name),
+        "tools": [tool for tool in recorded if _matching(tool, patterns)],
+        "samples": _samples(rule, name) if rule else [],
         "did": None,
         "tree": None,
     }
@@ -307,10 +302,10 @@ def _content(bench: Bench, content: Content) -> Any:
     """Return the content of a recorded return, or the one that the text of a sample contains."""
     if isinstance(content, str):
         return read_sample("the sample", content.encode("utf-8", "surrogatepass"))
-    answers = bench.recordings.result().answers
-    if not 0 <= content < len(answers):
+    returns = bench.recordings.result().returns
+    if not 0 <= content < len(returns):
         raise ApiError(HTTPStatus.NOT_FOUND, f"there is no return with the number {content:,}")
-    return answers[content].content
+    return returns[content].content
 
 
 def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset | None, Iterable[Diagnostic]]:

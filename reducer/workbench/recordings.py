@@ -16,19 +16,19 @@ from reducer.inputs.sources import Source
 class Recordings:
     """The tool returns, their sizes in characters, and the files that could not be read with the reasons."""
 
-    answers: Sequence[Recorded]
+    returns: Sequence[Recorded]
     sizes: Sequence[int]
     skipped: Sequence[str]
 
 
 def load(sources: Sequence[Source]) -> Recordings:
     """Read the tool returns of all sources. Sources and lines that cannot be read are skipped."""
-    answers: list[Recorded] = []
+    returns: list[Recorded] = []
     skipped: list[str] = []
     for source in sources:
         try:
             for one in recorded(source, ALL, skipped):
-                answers.append(replace(one, file=Path(source.name).name, tool=one.tool_or_file))
+                returns.append(replace(one, file=Path(source.name).name, tool=one.tool_or_file))
         except (FileError, RecursionError) as error:
             skipped.append(str(error))
-    return Recordings(answers, [characters(answer.content) for answer in answers], skipped)
+    return Recordings(returns, [characters(one.content) for one in returns], skipped)

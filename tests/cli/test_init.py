@@ -28,7 +28,7 @@ def test_from_a_history_to_a_tested_rule(folder: Path, cli: Cli) -> None:
     result = cli("init", "h.json")
     assert result == Result(
         0,
-        "rules/search.yaml: saves 70.5% and keeps 120 of 120 entities of 1 of 2 answers of `search`, the longest: "
+        "rules/search.yaml: saves 70.5% and keeps 120 of 120 entities of 1 of 2 returns of `search`, the longest: "
         "19,603 -> 5,790 characters\n"
         "     12,000  hosts[*].note (all)\n"
         "      3,461  hosts[0..10, 28..39, 56..67, 84..95, …] (55 of 120 items)\n"
@@ -36,8 +36,8 @@ def test_from_a_history_to_a_tested_rule(folder: Path, cli: Cli) -> None:
         "Next: edit the drafts, then run\n"
         "  python -m reducer test rules\n"
         "  python -m reducer h.json --rules rules --format diff\n",
-        "reducer: `ping`: no rule needed; no answer has 2,000 characters\n"
-        "reducer: samples are real answers; check for confidential content before sharing\n",
+        "reducer: `ping`: no rule needed; no return has 2,000 characters\n"
+        "reducer: samples are real returns; check for confidential content before sharing\n",
     )
     assert files(folder / "rules") == SEARCH
     assert json.loads((folder / "rules/samples/search.json").read_bytes()) == ANSWER
@@ -69,7 +69,7 @@ def test_other_inputs(folder: Path, cli: Cli) -> None:
     assert json.loads((folder / "text/samples/article.json").read_text()) == "It waits for days. " * 900
     for name in ("a", "b"):
         (folder / f"{name}.json").write_text(json.dumps(ANSWER))
-    assert "of 2 answers of `search`" in cli("init", "a.json", "b.json", "--tool", "search", "-o", "two").out
+    assert "of 2 returns of `search`" in cli("init", "a.json", "b.json", "--tool", "search", "-o", "two").out
     (folder / "h.jsonl").write_bytes(history(("search", ANSWER)) + b"\n" + history(("other", ANSWER)) + b"\n")
     assert cli("init", "h.jsonl", "--tool", "other", "-o", "lines").code == 0
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]

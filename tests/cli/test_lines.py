@@ -205,7 +205,7 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
     assert cli("init", name, "-o", "drafts").code == 0
     assert [file.name for file in (folder / "drafts").glob("*.yaml")] == ["lookup.yaml"]
     found = load(find_sources([name]))
-    assert ([one.tool for one in found.answers], len(found.skipped)) == (["lookup"], 13)
+    assert ([one.tool for one in found.returns], len(found.skipped)) == (["lookup"], 13)
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows"])

@@ -11,7 +11,6 @@ import pytest
 from reducer.cli import main, watch
 from tests.cli.conftest import RULE
 
-TESTED = RULE + "tests:\n  - {name: five stay, given: {file: sample.json}, expect: {values: {length(records): 5}}}\n"
 Watched = Callable[..., list[str]]
 
 

@@ -15,9 +15,9 @@ from reducer.workbench.page import report_page
 ENDINGS = (".html", ".htm")
 
 
-def check_page(output: str | None, format: str) -> None:
+def check_page(output: str | None, output_format: str) -> None:
     """Raise `CommandError` if `--output` cannot be the file of a page."""
-    if format != "html":
+    if output_format != "html":
         if output is not None and output.endswith(ENDINGS):
             raise CommandError(f"--output {output}: add `--format html` to write the page")
     elif output not in (None, "-") and not output.endswith(ENDINGS):

@@ -129,7 +129,7 @@ async function newRule() {
   shown();
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
-      + `Saving also writes ${sample.sample_name}, which is a real answer: check it for confidential content.`
+      + `Saving also writes ${sample.sample_name}, which is a real return: check it for confidential content.`
     : "Nothing is obvious to remove, so the rule has no steps yet. Click a value in the middle to add one.");
 }
 
@@ -253,7 +253,7 @@ function showRun({ problems, tools, samples, did, tree }) {
 }
 
 const EMPTY = {
-  before: "Choose a rule or a tool at the top left, or paste or drop an answer of a tool here.",
+  before: "Choose a rule or a tool at the top left, or paste or drop a sample here.",
   after: "The result of the rule appears here.",
 };
 
