@@ -176,19 +176,21 @@ AGAIN = "a second pass would change the result: `dedupe items` is to blame"
 
 
 @pytest.mark.parametrize(
-    ("rule", "content", "where", "step", "about", "help"),
+    ("rule", "content", "where", "step", "about", "advice"),
     [
         ({"steps": UNSTABLE}, SIMILAR, "rule.yaml:1", "dedupe items", AGAIN, "samples/"),
         ({"steps": UNSTABLE, "max_chars": 900}, SIMILAR, "rule.yaml:1", "dedupe items", f"{AGAIN}; only", "samples/"),
         ({"max_chars": 10}, {"a": "x" * (MAX_TEXT_CHARS + 1)}, "rule.yaml", "", "a text of", "return less"),
     ],
 )
-def test_faults_and_fallbacks(rule: dict[str, Any], content: Any, where: str, step: str, about: str, help: str) -> None:
+def test_faults_and_fallbacks(
+    rule: dict[str, Any], content: Any, where: str, step: str, about: str, advice: str
+) -> None:
     report = report_of(rule, ("other", "a"), ("t", content), ("t", content))
     need = next(need for need in attention(report) if need.kind == "fault")
     assert (need.where, need.tool, need.history, need.first, need.step) == (where, "t", "h.json", "c2", step)
     assert need.about.startswith(about)
-    assert help in need.about
+    assert advice in need.about
     size = 2 * report.returns[1].before
     assert need.message == f"`t` c2 of h.json and 1 more, {size:,} characters: {need.about}"
     assert (report.returns[1].after < report.returns[1].before) == ("only step 1 was applied" in need.about)

@@ -31,8 +31,8 @@ def check(folder: Path, content: Any, rule: dict[str, Any], *, tool: str = "t") 
 
 def shown(problem: Diagnostic) -> str:
     start = problem.location.column - 1
-    help = f": {problem.help}" if problem.help else ""
-    return f"{problem.code} `{problem.excerpt[start : start + problem.width]}` {problem.message}{help}"
+    advice = f": {problem.help}" if problem.help else ""
+    return f"{problem.code} `{problem.excerpt[start : start + problem.width]}` {problem.message}{advice}"
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["steps"])

@@ -18,9 +18,9 @@ COMPILERS = (compile_path, compile_expression)
 DEEP = "the expression is nested deeper than 100 levels"
 
 
-def problem(compile: Any, text: str) -> tuple[int, int, str, str]:
+def problem(compiler: Any, text: str) -> tuple[int, int, str, str]:
     with pytest.raises(PathError) as caught:
-        compile(text)
+        compiler(text)
     error = caught.value
     assert str(error) == error.message
     return error.column, error.width, error.message, error.help
@@ -33,8 +33,8 @@ def expected(case: dict[str, Any]) -> tuple[int, int, str, str]:
 
 @pytest.mark.parametrize("case", CASES["wrong"])
 def test_wrong_expressions(case: dict[str, Any]) -> None:
-    for compile in COMPILERS:
-        assert problem(compile, case["text"]) == expected(case)
+    for compiler in COMPILERS:
+        assert problem(compiler, case["text"]) == expected(case)
 
 
 @pytest.mark.parametrize("case", CASES["no_places"])
@@ -53,9 +53,9 @@ def test_expressions_that_name_no_places(case: dict[str, Any]) -> None:
     ],
 )
 def test_long_expressions(text: str, at: tuple[int, int], message: str) -> None:
-    help = "for many values write `contains(['a', 'b'], key)`" if message == DEEP else ""
-    for compile in COMPILERS:
-        assert problem(compile, text) == (*at, message, help)
+    advice = "for many values write `contains(['a', 'b'], key)`" if message == DEEP else ""
+    for compiler in COMPILERS:
+        assert problem(compiler, text) == (*at, message, advice)
 
 
 def test_paths_with_many_steps() -> None:
@@ -66,31 +66,31 @@ def test_paths_with_many_steps() -> None:
 
 
 def test_an_unknown_function_with_no_similar_one_lists_all() -> None:
-    _, _, message, help = problem(compile_expression, "frobnicate(a)")
+    _, _, message, advice = problem(compile_expression, "frobnicate(a)")
     assert message == "unknown function `frobnicate()`"
-    assert help.startswith("the functions are abs, avg, ceil, contains, ")
+    assert advice.startswith("the functions are abs, avg, ceil, contains, ")
 
 
-@pytest.mark.parametrize("compile", COMPILERS)
-def test_probable_mistakes_are_warnings(compile: Any) -> None:
-    [warning] = compile('items[?risk == "high"].id').warnings
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_probable_mistakes_are_warnings(compiler: Any) -> None:
+    [warning] = compiler('items[?risk == "high"].id').warnings
     assert (warning.column, warning.width, warning.message) == (16, 6, '"high" in double quotes is a key, not a text')
     assert warning.help == "write == 'high' for the text"
     for fine in ("[?\"last-seen\" > 'x']", "[?risk == 'high']", '[?a == "b".c]', '"risk"', "[?a == b]"):
-        assert compile(fine).warnings == ()
+        assert compiler(fine).warnings == ()
 
 
-def failure(compile: Any, text: str) -> PathError | None:
+def failure(compiler: Any, text: str) -> PathError | None:
     """Return the error of a text, which must point into it, or None if it compiles and evaluates."""
     failed = None
     try:
-        made = compile(text)
+        made = compiler(text)
     except PathError as error:
         failed = error
     if failed is None:
         assert made.text == text
         for value in (None, 1, [], {"a": [{"b": 1}]}):
-            made.find(value) if compile is compile_path else made.evaluate(value)
+            made.find(value) if compiler is compile_path else made.evaluate(value)
     else:
         assert 1 <= failed.column <= len(text) + 1
         assert failed.width >= 1
@@ -106,8 +106,8 @@ LONG = "[ ( {a: a[? a. a[*]. [[ @| ! & a|| a&& *. [] [*] [0] ' \" ` `[ f( a== - 
 @pytest.mark.parametrize("end", ["", "a]"])
 def test_long_and_deep_texts(piece: str, count: int, end: str) -> None:
     text = piece * count + end
-    for compile in COMPILERS:
-        assert failure(compile, text) is not None or count < 100_000
+    for compiler in COMPILERS:
+        assert failure(compiler, text) is not None or count < 100_000
 
 
 @pytest.mark.parametrize("opening", ["(", "a[?", "{a: ", "abs(", "!", "[?(!"])
@@ -140,5 +140,5 @@ def broken(draw: st.DrawFn) -> str:
 @example("-")
 @example("`NaN` == `Infinity`")
 def test_any_text_compiles_or_is_a_path_error(text: str) -> None:
-    for compile in COMPILERS:
-        event("right" if failure(compile, text) is None else "wrong")
+    for compiler in COMPILERS:
+        event("right" if failure(compiler, text) is None else "wrong")

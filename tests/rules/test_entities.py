@@ -51,15 +51,15 @@ def test_a_words_file_is_read_from_the_folder_of_the_rules(tmp_path: Path) -> No
     assert ruleset.rules[0].types == {"jewel"}
 
 
-@pytest.mark.parametrize(("data", "message", "help"), WORDS.values(), ids=WORDS)
-def test_an_invalid_words_file(tmp_path: Path, data: bytes | None, message: str, help: str) -> None:
+@pytest.mark.parametrize(("data", "message", "advice"), WORDS.values(), ids=WORDS)
+def test_an_invalid_words_file(tmp_path: Path, data: bytes | None, message: str, advice: str) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
     if data is not None:
         (tmp_path / "hosts.txt").write_bytes(data)
     ruleset, (problem,) = check_rules(tmp_path)
     assert ruleset is None
     assert str(problem.location) == f"{tmp_path}/r.yaml:5:23"
-    assert (problem.message, problem.help) == (f"`hosts.txt`{message}", help.format(tmp_path))
+    assert (problem.message, problem.help) == (f"`hosts.txt`{message}", advice.format(tmp_path))
 
 
 def test_a_folder_and_a_name_that_is_too_long_are_not_words_files(tmp_path: Path) -> None:

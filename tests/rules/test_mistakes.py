@@ -28,13 +28,13 @@ def test_a_mistake_is_reported_at_its_line_and_its_help_corrects_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     tests = TABLE["tests"] if "sampled" in case else ""
-    place, message, help = problems(case["rule"] + tests)[0]
-    assert (place, message, help) == (case["problem"], case["message"], case.get("help", ""))
+    place, message, advice = problems(case["rule"] + tests)[0]
+    assert (place, message, advice) == (case["problem"], case["message"], case.get("help", ""))
     lines = case["rule"].splitlines()
     number = int(place.partition(":")[0]) - 1
     wrong = lines[number].lstrip(" ").removeprefix("- ")
-    if help.startswith("write ") and _LINE.fullmatch(help[6:]) and _LINE.fullmatch(wrong):
-        lines[number] = lines[number].replace(wrong, help[6:])
+    if advice.startswith("write ") and _LINE.fullmatch(advice[6:]) and _LINE.fullmatch(wrong):
+        lines[number] = lines[number].replace(wrong, advice[6:])
         assert place not in [at for at, *_ in problems("\n".join(lines))]
 
 

@@ -52,17 +52,17 @@ def test_built_in_packs_are_loaded_by_name(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "help"),
+    ("source", "advice"),
     [
         ("builtin:wbe", "did you mean `builtin:web`?"),
         ("builtin:../rules", PACKS),
         ("builtin:", PACKS),
     ],
 )
-def test_an_unknown_pack_is_an_error_with_the_nearest(source: str, help: str) -> None:
+def test_an_unknown_pack_is_an_error_with_the_nearest(source: str, advice: str) -> None:
     with pytest.raises(RuleError) as caught:
         Reducer.load("builtin:web", source)
-    assert str(caught.value) == f"{source}:1:1: error[E007]: cannot load the rules: no such pack; {help}"
+    assert str(caught.value) == f"{source}:1:1: error[E007]: cannot load the rules: no such pack; {advice}"
 
 
 def test_the_later_source_replaces_names_and_globs(folder: Path) -> None:

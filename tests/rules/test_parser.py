@@ -52,13 +52,13 @@ INVALID: list[tuple[str | bytes, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected", "help"), INVALID, ids=[repr(text[:15]) for text, _, _ in INVALID])
-def test_invalid_texts(text: str | bytes, expected: str, help: str) -> None:
+@pytest.mark.parametrize(("text", "expected", "advice"), INVALID, ids=[repr(text[:15]) for text, _, _ in INVALID])
+def test_invalid_texts(text: str | bytes, expected: str, advice: str) -> None:
     _, report = parse(text, "r")
     found = [
         (f"{one.location.line}:{one.location.column} {one.code} {one.message}", one.help) for one in report.problems
     ]
-    assert found == [(expected, help)]
+    assert found == [(expected, advice)]
 
 
 @pytest.mark.parametrize(("text", "expected"), VALID, ids=[repr(text[:30]) for text, _ in VALID])
