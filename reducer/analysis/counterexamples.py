@@ -104,7 +104,8 @@ def _advice(conflict: Conflict) -> str:
 
 def _contents(rule: Rule) -> Iterator[Any]:
     tree: _Tree = {}
-    expressions = [when.where for when in (rule.when, *(step.op.when for step in rule.steps)) if when is not None]
+    whens = [rule.when, *(step.op.when for step in rule.steps)]
+    expressions = [when.where for when in whens if when is not None]
     amounts = {1}
     for step in rule.steps:
         _add_step(tree, step)
@@ -217,6 +218,7 @@ def _smaller(value: Any) -> Iterator[Any]:
         for index, item in enumerate(value):
             yield from ([*value[:index], less, *value[index + 1 :]] for less in _smaller(item))
     elif isinstance(value, dict):
-        yield from ({other: value[other] for other in value if other != key} for key in value)
+        for key in value:
+            yield {other: value[other] for other in value if other != key}
         for key, item in value.items():
             yield from (value | {key: less} for less in _smaller(item))

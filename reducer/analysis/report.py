@@ -205,11 +205,11 @@ def _failed_condition(entry: Explanation, rule: Rule) -> str:
 
 def _fault(entry: Explanation, rule: Rule) -> Attention:
     """Return what needs attention if a rule could not be applied, or not completely."""
-    step, where, help = "", rule.file, "let the tool return less, or less deeply nested content"
+    step, where, advice = "", rule.file, "let the tool return less, or less deeply nested content"
     if (run := entry.unstable) is not None:
-        help = f"`check {rule.file}` shows a correction, once this return is in samples/"
+        advice = f"`check {rule.file}` shows a correction, once this return is in samples/"
         step, where = (run.step.name, f"{where}:{run.step.location.line}") if run.step else ("max_chars", where)
-    history, about = entry.place.history if entry.place else "", f"{_short(entry.why)}; {help}"
+    history, about = entry.place.history if entry.place else "", f"{_short(entry.why)}; {advice}"
     need = Attention("fault", where, about, characters=entry.before, first=_short(entry.name))
     return replace(need, history=history, tool=_short(entry.tool), step=step)
 

@@ -146,11 +146,11 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
     return next(filter(None, (difference(one, other, (*path, key)) for key, one, other in pairs)), None)
 
 
-def _differs(message: str, expected: Any, seen: Any, help: str = "", place: Place = ()) -> Failure:
+def _differs(message: str, expected: Any, seen: Any, advice: str = "", place: Place = ()) -> Failure:
     """Return a failure that shows the first difference between two values."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
-    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=help, place=place)
+    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=advice, place=place)
 
 
 def _unchanged(wanted: bool, checked: _Checked) -> Iterator[Failure]:
@@ -169,9 +169,9 @@ def _equals(wanted: Any, checked: _Checked) -> Iterator[Failure]:
 def _contains(wanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(wanted):
         if not _has(checked.result, part):
-            help, quoted = _removed_by(partial(_has, part=part), checked), dump(excerpt(part, _QUOTED))
+            advice, quoted = _removed_by(partial(_has, part=part), checked), dump(excerpt(part, _QUOTED))
             seen = excerpt(checked.outcome.content)
-            yield Failure(f"{quoted} is not in the result", quoted, seen, help, place=(number,))
+            yield Failure(f"{quoted} is not in the result", quoted, seen, advice, place=(number,))
 
 
 def _not_contains(unwanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
@@ -208,8 +208,8 @@ def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
             continue
         found = expression.evaluate(checked.result)
         if difference(value, found):
-            help = _why_null(expression, checked) if found is None else ""
-            yield _differs(f"`{text}` is not as expected", value, found, help, place=(text,))
+            advice = _why_null(expression, checked) if found is None else ""
+            yield _differs(f"`{text}` is not as expected", value, found, advice, place=(text,))
 
 
 def _why_null(expression: Expression, checked: _Checked) -> str:
@@ -231,9 +231,9 @@ def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
         return
     count, kept, first = f"{len(given):,}", f"{len(given) - len(lost):,}", lost[0].value
     names = listed(f"{entity.value} ({entity.type})" for entity in lost)
-    help = _removed_by(partial(_has, part=first), checked, first)
+    advice = _removed_by(partial(_has, part=first), checked, first)
     message, expected = f"{len(lost):,} of {count} entities are lost", f"all {count} of {', '.join(types)}"
-    yield Failure(message, expected, f"{kept} of {count}; lost: {names}", help)
+    yield Failure(message, expected, f"{kept} of {count}; lost: {names}", advice)
 
 
 def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
@@ -261,13 +261,13 @@ def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
 
 
 def _differs_from_file(file: Path, result: Any) -> Failure | None:
-    help = "`--update` writes the current result: look at it before you keep it"
+    advice = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
     except SampleError as error:
-        return Failure(str(error), f"a snapshot in {file}", excerpt(result), help)
+        return Failure(str(error), f"a snapshot in {file}", excerpt(result), advice)
     if dump(known) != dump(result):
-        return _differs(f"the result differs from {file}", known, result, help)
+        return _differs(f"the result differs from {file}", known, result, advice)
     return None
 
 

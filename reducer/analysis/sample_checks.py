@@ -299,8 +299,8 @@ def _absent(
     if removers:
         remover = removers[-1]
         if not [*remover.op.shortens()]:  # fewer items may happen to lack a key
-            help = f"move this step before step {remover.number}, or let that step keep `{text}`"
-            yield _Finding("W062", f"step {remover.number} (`{remover.name}`) removes `{text}`", help, text)
+            advice = f"move this step before step {remover.number}, or let that step keep `{text}`"
+            yield _Finding("W062", f"step {remover.number} (`{remover.name}`) removes `{text}`", advice, text)
     elif text in words:
         message = f"`{text}` without quotes is a key, and no sample has it"
         yield _Finding("W066", message, f"write '{text}' for the text", text)

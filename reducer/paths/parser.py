@@ -109,8 +109,8 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     arguments = sum(child["type"] == "expref" for call in calls for child in call["children"])
     exprefs = [token for token in tokens if token.type == "expref"]
     if len(exprefs) > arguments:
-        help = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"
-        raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", help)
+        advice = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"
+        raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", advice)
 
 
 def _check_call(call: Node, token: Token) -> None:
@@ -118,22 +118,22 @@ def _check_call(call: Node, token: Token) -> None:
     known: dict[str, Any] = FUNCTIONS.FUNCTION_TABLE
     if name not in known:
         near = nearest(name, known)
-        help = did_you_mean(near and f"{near}()") or f"the functions are {', '.join(sorted(known))}"
+        advice = did_you_mean(near and f"{near}()") or f"the functions are {', '.join(sorted(known))}"
         if name == "not":
-            help = "write `!(...)` to negate"
-        raise token.problem("E059", f"unknown function `{shortened(name)}()`", help)
+            advice = "write `!(...)` to negate"
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", advice)
     parameters = known[name]["signature"]
     least, variadic = len(parameters), bool(parameters and parameters[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
         more = "at least " if variadic else ""
         raise token.problem("E060", f"`{name}()` takes {more}{counted(least, 'argument')}, not {len(given)}")
     for number, argument in enumerate(given, 1):
-        what, help = "a value without `&`", "remove the `&`"
+        what, advice = "a value without `&`", "remove the `&`"
         if takes_expression := "expref" in parameters[min(number, least) - 1]["types"]:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
-            what, help = "an expression with `&`", f"write `{example}`"
+            what, advice = "an expression with `&`", f"write `{example}`"
         if takes_expression != (argument["type"] == "expref"):
-            raise token.problem("E060", f"argument {number} of `{name}()` must be {what}", help)
+            raise token.problem("E060", f"argument {number} of `{name}()` must be {what}", advice)
     if name == "matches":
         _check_pattern(given[1]["value"] if given[1]["type"] == "literal" else None, token)
 
@@ -155,8 +155,8 @@ def _check_pattern(pattern: Any, token: Token) -> None:
     try:
         _compiled(pattern)
     except ImportError:
-        message, help = "`matches()` needs google-re2, which is not installed", "pip install 'reducer[patterns]'"
-        raise token.problem("E095", message, help) from None
+        message, advice = "`matches()` needs google-re2, which is not installed", "pip install 'reducer[patterns]'"
+        raise token.problem("E095", message, advice) from None
     except Exception as error:  # `re2.error`, or a lone surrogate
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
         raise token.problem("E095", f"RE2 refuses this pattern: {reason}") from None

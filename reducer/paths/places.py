@@ -224,8 +224,8 @@ def _check_tokens(tokens: tuple[Token, ...]) -> None:
             dotted = position > 0 and tokens[position - 1].type == "dot"
             first, second = (token.type for token in tokens[position + 1 : position + 3])
             if dotted or not (first in ("number", "colon") or (first, second) == ("star", "rbracket")):
-                help = "remove the dot before `[`" if dotted else "to select keys write `keep: [a, b]`"
-                reason = ("`[...]` with expressions in it creates a list", help)
+                advice = "remove the dot before `[`" if dotted else "to select keys write `keep: [a, b]`"
+                reason = ("`[...]` with expressions in it creates a list", advice)
         if reason is not None:
             raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
 

@@ -46,9 +46,9 @@ class Token(NamedTuple):
     start: int
     text: str
 
-    def problem(self, code: str, message: str, help: str = "") -> PathError:
+    def problem(self, code: str, message: str, advice: str = "") -> PathError:
         """Return an error at this token."""
-        return PathError(code, message, self.start + 1, len(self.text), help=help)
+        return PathError(code, message, self.start + 1, len(self.text), help=advice)
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
@@ -119,8 +119,8 @@ def syntax_error(text: str, error: Exception) -> PathError:
         if error.lex_position in starts and not isinstance(error, IncompleteExpressionError):
             return _parser_error(tokens, starts.index(error.lex_position))
         opened = still_open(tokens)
-        help = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
-        return PathError("E051", "the expression ends too early", len(text) + 1, help=help)
+        advice = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
+        return PathError("E051", "the expression ends too early", len(text) + 1, help=advice)
     return PathError("E064", "this is not a JMESPath expression")
 
 
@@ -141,19 +141,19 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
     at = min(error.lexer_position, len(text) - 1)
     character = text[at]
     if "Unclosed" in error.message:
-        help = _UNCLOSED.get(character, "")
-        return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=help)
+        advice = _UNCLOSED.get(character, "")
+        return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=advice)
     if character == "-":
         key = next(found[0] for found in re.finditer(r"[\w-]+", text) if found.start() <= at < found.end())
         is_key = key.strip("-") != ""
-        help = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
-        return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=help)
+        advice = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
+        return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=advice)
     if character in '"`':
-        help = "inside quotes write a backslash as `\\\\`"
-        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=help)
-    code, help = _CHARACTERS.get(character, ("E057", _QUOTE))
+        advice = "inside quotes write a backslash as `\\\\`"
+        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=advice)
+    code, advice = _CHARACTERS.get(character, ("E057", _QUOTE))
     message = f"`{character}` is not an operator" if code in ("E052", "E061") else f"unknown character `{character}`"
-    return PathError(code, message, at + 1, help=help)
+    return PathError(code, message, at + 1, help=advice)
 
 
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
@@ -181,10 +181,10 @@ def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
     if token.type == previous == "unquoted_identifier":
         return token.problem("E053", f"`{shortened(token.text)}` is not an operator", _OPERATORS)
     if token.type == "number" and previous != "lbracket":
-        code, help = "E056", "write a number after an operator and without leading zeros: `score > 5`"
+        code, advice = "E056", "write a number after an operator and without leading zeros: `score > 5`"
     elif previous == "current" and token.type.endswith("identifier"):
-        code, help = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
+        code, advice = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
     else:
         after = (row[2:] for row in _UNEXPECTED if row[0] in (token.type, "") and row[1] in (previous, ""))
-        code, help = next(after)
-    return token.problem(code, f"unexpected `{shortened(token.text)}`", help)
+        code, advice = next(after)
+    return token.problem(code, f"unexpected `{shortened(token.text)}`", advice)

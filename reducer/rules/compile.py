@@ -152,8 +152,8 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
         if not tree.incomplete:
             report.add(locate(tree, ("tool",), key=True), "E015", "this rule does nothing")
         return None
-    for step, (code, message, help) in lint(steps):
-        report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, help)
+    for step, (code, message, advice) in lint(steps):
+        report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, advice)
     return _assembled(report, checked, steps, vocabulary, general)
 
 
@@ -203,8 +203,8 @@ def _compile_steps(
     items = node.items if isinstance(node, SequenceNode) else ()
     if len(items) > MAX_STEPS:
         message = f"this rule has {len(items):,} steps; at most {MAX_STEPS} are allowed"
-        help = "split the rule, or combine steps that have the same path"
-        report.add(locate(tree, ("steps",), key=True), "E003", message, help)
+        advice = "split the rule, or combine steps that have the same path"
+        report.add(locate(tree, ("steps",), key=True), "E003", message, advice)
         return None
     compiled = [
         _compile_step(item, report, vocabulary, conditions, number=number, general=general)
@@ -225,8 +225,11 @@ def _compile_step(
 ) -> Step | None:
     """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
     if not isinstance(node, MappingNode):
-        message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations())}"
-        report.add(node, "E020", message, help)
+        message, advice = (
+            "expected a step, which is a mapping with one action",
+            f"the actions are {listed(operations())}",
+        )
+        report.add(node, "E020", message, advice)
         return None
     data = plain(node)
     actions = [key for key in data if key in operations()]

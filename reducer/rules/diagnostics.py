@@ -62,7 +62,7 @@ class Report:
     problems: list[Diagnostic] = field(default_factory=list)
     source: int = 0
 
-    def add(self, span: Span, code: str, message: str, help: str = "", fix: tuple[Edit, ...] = ()) -> None:
+    def add(self, span: Span, code: str, message: str, advice: str = "", fix: tuple[Edit, ...] = ()) -> None:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""
         if len(self.problems) == MAX_DIAGNOSTICS:
             return
@@ -75,7 +75,7 @@ class Report:
                 Location(self.file, row, column),
                 code,
                 message,
-                help or (catalogue()[code].help if code else ""),
+                advice or (catalogue()[code].help if code else ""),
                 excerpt=UNREADABLE.sub("\ufffd", shown),
                 width=max(1, min(span.width, len(line) - column + 1)),
                 fix=fix,

@@ -129,8 +129,8 @@ class EntityKeys(Model):
         if not has_words and self.pattern is None:
             raise PydanticCustomError("E093", "a custom entity type needs `pattern`, `words` or `words_file`")
         if not has_words and self.case_sensitive is not None:
-            help = "start the pattern with `(?i)` to ignore case"
-            raise PydanticCustomError("E094", "`case_sensitive` applies to words only", {"help": help})
+            advice = "start the pattern with `(?i)` to ignore case"
+            raise PydanticCustomError("E094", "`case_sensitive` applies to words only", {"help": advice})
         return self
 
 

@@ -172,8 +172,8 @@ def _check_characters(text: str | bytes, report: Report) -> None:
         if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
             return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
         escape = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-        help = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write {escape} inside "…"'
-        report.add(span, "E002", f"invisible character (U+{code:04X})", help)
+        advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write {escape} inside "…"'
+        report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
     return None
 
 
@@ -281,8 +281,8 @@ class _Reader:
                 return number
             self.report.add(node, "E041", f"the number `{shortened(text)}` is too large", "put it in quotes")
         elif _CURLY.fullmatch(text):
-            help = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
-            self.report.add(node, "E045", "YAML does not read curly quotes as quotes", help)
+            advice = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
+            self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
         else:
             tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
             tag = next(tags, "").rpartition(":")[2]

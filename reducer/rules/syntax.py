@@ -106,8 +106,8 @@ def _unclosed_quote(error: _Error) -> Fault | None:
 def _unclosed(line: str, at: Span) -> Fault:
     parts = _parts(line)
     is_value = parts.key and at.column == parts.column
-    help = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
-    return Fault(at, "E034", "this quote is not closed", help)
+    advice = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
+    return Fault(at, "E034", "this quote is not closed", advice)
 
 
 def _unquoted_text(error: _Error) -> Fault | None:
@@ -171,8 +171,8 @@ def _needs_quotes(code: str, what: str, line: str, at: Span, *, text: str = "") 
         source, shown = parts.key, "{}:"
     text = quoted(text or source)
     span = Span(at.line, at.column, len(source))
-    help = f"write {shortened(shown.replace('{}', text))}"
-    return Fault(span, code, f"{what} needs quotes", help=help, fix=span.edit(text))
+    advice = f"write {shortened(shown.replace('{}', text))}"
+    return Fault(span, code, f"{what} needs quotes", help=advice, fix=span.edit(text))
 
 
 def _character(line: str, at: Span) -> str:
@@ -208,10 +208,10 @@ def _bracket(error: _Error) -> Fault | None:
     parts, closing = _parts(error.first_line), _CLOSING[bracket]
     if "<stream end>" not in error.problem and error.at.line == error.start.line:
         return Fault(error.at, "E035", f"a `,` or `{closing}` is missing before this")
-    help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
+    advice = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
     if "#" in parts.value:
-        help = "a blank and `#` start a comment: put the text with `#` in quotes"
-    return Fault(error.start, "E035", f"this `{bracket}` is not closed", help)
+        advice = "a blank and `#` start a comment: put the text with `#` in quotes"
+    return Fault(error.start, "E035", f"this `{bracket}` is not closed", advice)
 
 
 def _missing_space(error: _Error) -> Fault | None:
@@ -224,8 +224,8 @@ def _missing_space(error: _Error) -> Fault | None:
         match = re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", text)
         if match:
             sign = "dash" if match[1] == "-" else "colon"
-            help = f"write {shortened(f'{match[1]} {match[2]}')}"
-            return Fault(Span(row, column, max(1, len(text))), "E037", f"a space is missing after the {sign}", help)
+            advice = f"write {shortened(f'{match[1]} {match[2]}')}"
+            return Fault(Span(row, column, max(1, len(text))), "E037", f"a space is missing after the {sign}", advice)
     return None
 
 
@@ -233,8 +233,8 @@ def _missing_dash(error: _Error) -> Fault | None:
     in_list = error.context == "while parsing a block collection"
     if not in_list or error.at.column != error.start.column or _character(error.line, error.at) == "-":
         return None
-    help = f"write {shortened(f'- {error.line.strip()}')}"
-    return Fault(_whole_line(error), "E046", "a dash is missing before this list item", help)
+    advice = f"write {shortened(f'- {error.line.strip()}')}"
+    return Fault(_whole_line(error), "E046", "a dash is missing before this list item", advice)
 
 
 def _indentation(error: _Error) -> Fault | None:
@@ -246,14 +246,14 @@ def _indentation(error: _Error) -> Fault | None:
     )
     if not is_misaligned or text.startswith(":") or (_character(error.line, error.at) == "-" and text[0] != "-"):
         return None
-    help = ""
+    advice = ""
     for line in reversed(error.lines[: error.at.line - 1]):
         above = _parts(line)
         if above.key:
             if not text.startswith("-"):
-                help = f"start it in column {above.key_column}, below `{shortened(above.key)}`"
+                advice = f"start it in column {above.key_column}, below `{shortened(above.key)}`"
             break
-    return Fault(_whole_line(error), "E038", "this line is not aligned with the lines above it", help)
+    return Fault(_whole_line(error), "E038", "this line is not aligned with the lines above it", advice)
 
 
 def _whole_line(error: _Error) -> Span:

@@ -56,8 +56,8 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
     for key, value in tree.entries:
         if isinstance(value, ScalarNode) and value.value is None and key.value not in _DATA and ":" not in key.raw:
             comment = report.lines[key.line - 1][key.column + key.width :].strip()
-            help = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
-            report.add(key, "E023", f"`{key.value}` has no value", help)
+            advice = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
+            report.add(key, "E023", f"`{key.value}` has no value", advice)
         else:
             entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
@@ -119,12 +119,12 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     if kind in _INCOMPLETE and getattr(locate(tree, place[:-1]) if kind == "missing" else node, "incomplete", False):
         return  # the missing key is probably misspelt, which is already reported
     if kind == "missing":
-        at, help = locate(tree, place[:-1], key=True), habits()["missing"].get(place[-1], "")
-        report.add(at, "E011", f"`{place[-1]}` is missing", help)
+        at, advice = locate(tree, place[:-1], key=True), habits()["missing"].get(place[-1], "")
+        report.add(at, "E011", f"`{place[-1]}` is missing", advice)
     elif kind in _EXPECTED:
         dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
-        help = dash if kind == "list_type" and type(value) is dict else ""
-        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {_name(value)}", help)
+        advice = dash if kind == "list_type" and type(value) is dict else ""
+        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {_name(value)}", advice)
     elif kind == "literal_error":
         expected = details["ctx"]["expected"].replace("True", "true")
         shown = f"`{written(value)}`" if type(value) in (str, int, float) else _name(value)
@@ -168,8 +168,8 @@ def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str]
         report.add(key, "E018", f"`{word}` is not valid {f'with `{action}`' if action else 'here'}", advice)
     else:
         fix = replaced(key, name) if name and is_typo(word, name, known) else ()
-        help = did_you_mean(name) or f"expected one of {listed(known)}"
-        report.add(key, "E010", f"unknown key `{word}`", help, fix=fix)
+        advice = did_you_mean(name) or f"expected one of {listed(known)}"
+        report.add(key, "E010", f"unknown key `{word}`", advice, fix=fix)
 
 
 def listed(names: Iterable[str]) -> str:
