@@ -35,6 +35,7 @@ _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
@@ -152,6 +153,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     yield from missing
     if changed:
         yield from _undone(step, changed)
+        yield from _only_empty(step, [run for run, _ in changed])
         yield from _most_entities(rule, step, [run for run, _ in changed])
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
@@ -184,6 +186,18 @@ def _undone(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[
             restored = f"preserve restores {report.restored:,} of the {removed}"
             yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
             return
+
+
+def _only_empty(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding if all items are empty after a step, and not all were before it."""
+    before = _items(_values(runs, step.path.shape, step.number - 1))
+    after = _items(_values(runs, step.path.shape, step.number))
+    if after and _are_empty(after) and not _are_empty(before):
+        yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
+
+
+def _are_empty(items: Iterable[Any]) -> bool:
+    return all(item in _EMPTY for item in items)
 
 
 def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:

@@ -49,9 +49,9 @@ class CustomTypeError(ValueError):
     In a pattern, the error is at `column`, counted from 1, and is `width` characters long.
     """
 
-    def __init__(self, message: str, help: str, column: int = 1, width: int = 1) -> None:
+    def __init__(self, message: str, advice: str, column: int = 1, width: int = 1) -> None:
         self.message = message
-        self.help = help
+        self.help = advice
         self.column = column
         self.width = max(1, width)
         super().__init__(message)
@@ -95,12 +95,12 @@ def compile_pattern(kind: str, text: str) -> Find:
     group = _value_group(text, matches_empty)
     if group is None and regexp.groups:
         message = "the group of the value must not be repeated, or inside another group"
-        help = f"write one pattern for each kind of value: {_OPTIONAL}"
-        raise CustomTypeError(message, help, width=size)
+        advice = f"write one pattern for each kind of value: {_OPTIONAL}"
+        raise CustomTypeError(message, advice, width=size)
     if group is not None and not all(map(matches_empty, (text[: group[0]], text[group[1] :]))):
         message = "the value alone must match too: everything around the group must be optional"
-        help = f"let it match the start or end of a text: {_OPTIONAL}"
-        raise CustomTypeError(message, help, group[0] + 1, group[1] - group[0])
+        advice = f"let it match the start or end of a text: {_OPTIONAL}"
+        raise CustomTypeError(message, advice, group[0] + 1, group[1] - group[0])
 
     def find(text: str, data: bytes) -> list[Unfolded]:
         return [(start, end, kind, "") for start, end in _spans(regexp, 1 if regexp.groups else 0, text, data)]
@@ -153,14 +153,14 @@ def _check_matches_in_prose(text: str, regexp: Any) -> None:
     """Raise `CustomTypeError` if a pattern matches the empty text, or nearly all of ordinary prose."""
     spans = [match.span() for match in regexp.finditer(_PROSE.encode())]
     if regexp.search(b"") is not None or any(start == end for start, end in spans):
-        help = "use `+` for `*`, or add how the entity starts"
-        raise CustomTypeError("this pattern matches the empty text", help, width=len(text))
+        advice = "use `+` for `*`, or add how the entity starts"
+        raise CustomTypeError("this pattern matches the empty text", advice, width=len(text))
     letters = sum(map(str.isalnum, _PROSE))
     matched = sum(map(str.isalnum, "".join(_PROSE[start:end] for start, end in spans)))
     if matched > _MAX_SHARE * letters:
         message = f"this pattern matches everything: {100 * matched // letters}% of the letters of ordinary prose"
-        help = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
-        raise CustomTypeError(message, help, width=len(text))
+        advice = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
+        raise CustomTypeError(message, advice, width=len(text))
 
 
 def _explained(text: str, error: bytes | str) -> CustomTypeError:
@@ -172,8 +172,9 @@ def _explained(text: str, error: bytes | str) -> CustomTypeError:
     at = text.find(part) if part and part != text else -1
     column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
     if part in ("(?<=", "(?<!", "(?=", "(?!"):
-        help = f"match the text around the value, and put the value in a group: {_OPTIONAL}"
-        return CustomTypeError(f"RE2 has no look-{'behind' if '<' in part else 'ahead'}: `{part}`", help, column, width)
+        advice = f"match the text around the value, and put the value in a group: {_OPTIONAL}"
+        direction = "behind" if "<" in part else "ahead"
+        return CustomTypeError(f"RE2 has no look-{direction}: `{part}`", advice, column, width)
     if part == "(?P=" or re.fullmatch(r"\\[1-9k]", part):
         return CustomTypeError("RE2 has no back-references", "write out what the group matches", column, width)
     return CustomTypeError(f"RE2 refuses this pattern: {reason}", "", column, width)

@@ -112,9 +112,9 @@ def _after(earlier: Step, step: Step) -> Problem | None:
     below = tuple(str(key) for key in after[len(before) :] if key != _ITEM)
     is_partial = any(token[0] in _PARTIAL for token in earlier.path.shape)
     if below and earlier.op.when is None and not is_partial:
-        help = earlier.op.removes_before(below)
-        if help:
-            return "W040", f"{name} already removes `{step.path.text}`", help
+        advice = earlier.op.removes_before(below)
+        if advice:
+            return "W040", f"{name} already removes `{step.path.text}`", advice
     return None
 
 

@@ -188,7 +188,7 @@ def modules(*arguments: str) -> set[str]:
     [
         (["--version"], HEAVY | {"pydantic", "yaml", "jmespath"}),
         (["--help"], HEAVY | {"pydantic", "yaml", "jmespath"}),
-        (["check", "lookup.yaml"], HEAVY),
+        (["check", "lookup.yaml"], HEAVY - {"ahocorasick_rs", "ahocorasick"}),
         (["h.json", "--rules", "lookup.yaml"], {"pydantic_ai"}),
         (["h.json", "--rules", "lookup.yaml", "--format", "json"], {"pydantic_ai", "rich"}),
     ],
