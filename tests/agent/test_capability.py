@@ -345,6 +345,16 @@ def test_values_that_are_not_rules_are_refused(make: Callable[..., Any], value: 
     assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
 
 
+@pytest.mark.parametrize("make", [*MAKERS, ReduceToolReturns.from_spec])
+@pytest.mark.parametrize("empty", ["", [""], ["rules", ""]])
+def test_an_empty_text_is_not_the_current_folder(
+    make: Callable[..., Any], empty: Any, rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(rules.parent)
+    with pytest.raises(RuleError, match="a source of rules is empty; write"):
+        make(empty)
+
+
 @pytest.mark.parametrize("make", MAKERS)
 def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Path) -> None:
     for function in (Asynchronous().__call__, partial(Asynchronous().__call__), Asynchronous()):
