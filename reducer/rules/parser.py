@@ -161,19 +161,16 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
 
 def _check_characters(text: str | bytes, report: Report) -> None:
     """Report the first problem with the size, the encoding or the characters of a text."""
-    if isinstance(text, bytes) and text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return report.add(_START, "E001", "the file is UTF-16 text")
     if len(text) > MAX_CHARS:
         return report.add(_START, "E003", f"the rule file has more than {MAX_CHARS:,} characters")
-    invisible = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
-    row, match = next(invisible, (0, None))
-    if match is not None:
-        code, span = ord(match[0]), Span(row, match.start() + 1, 1)
-        if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
-            return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
-        escape = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-        advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write {escape} inside "…"'
-        report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
+    for row, line in enumerate(report.lines, 1):
+        match = UNREADABLE.search(line)
+        if match is not None:
+            code, span = ord(match[0]), Span(row, match.start() + 1, 1)
+            if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
+                return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
+            advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write \\u{code:04x} inside "…"'
+            return report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
     return None
 
 

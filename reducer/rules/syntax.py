@@ -19,7 +19,7 @@ _MAX_ABOVE = 50
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
 _LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
 """The indentation with dashes, the key and the value with its comment."""
-_PATH = re.compile(r"[\[{](?:[?*:].*|[^\[\]{}]*[\]}](?:[.\[]|\s*[=!<>|&]).*)")
+_PATH = re.compile(r"[\[{][?*:].*|(?:\[[^\[\]{}]*\]|\{[^\[\]{}]*\})(?:[^\s,\]}]|\s*[=!<>|&]).*(?<![\]}])")
 """A value that starts like a list or an object, and goes on like a path."""
 _GLUED = re.compile(r"(\s*(?:-\s+)*)(\w[\w-]*:|-)([^\s:/-].*)")
 """A line `key:value` or `-item`: its indentation, its sign with the key, and the rest."""
