@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 
 from reducer.analysis.counterexamples import counterexample, diagnostic
 from reducer.cli import main
@@ -107,7 +107,7 @@ def test_samples_are_searched_too(refused: Check) -> None:
     assert 'input:  {"rows": [{"note": ""}, {}]}' in refused(rule_file({"steps": steps, "tests": [test]})[1])
 
 
-@laws
+@settings(laws, max_examples=settings().max_examples // 5)
 @given(cases)
 def test_the_search_is_deterministic(case: Any) -> None:
     rule = compile_rules([rule_file(case[0])])[0]

@@ -289,7 +289,7 @@ def test_a_long_stream_needs_little_memory(folder: Path) -> None:
 def large(folder: Path) -> Path:
     """Write `a.jsonl.gz`, which takes seconds to reduce."""
     line = history(("lookup", {"records": RECORDS}), ("other", "x")) + b"\n"
-    (folder / "a.jsonl.gz").write_bytes(compressed(line * 6000, "a.gz"))
+    (folder / "a.jsonl.gz").write_bytes(compressed(line * 3000, "a.gz"))
     return folder
 
 

@@ -125,7 +125,7 @@ def test_values_that_end_in_one_another_are_all_found(value: str, text: str) -> 
 HOSTILE = ("[", '{"a":', "a", "A.", "a@", "/a", "1,", "\\u", "**", "9")
 
 
-@pytest.mark.parametrize("text", [*(part * 100_000 for part in HOSTILE), f"{'(' * 100_000}{')' * 100_000}"], ids=len)
+@pytest.mark.parametrize("text", [*(part * 50_000 for part in HOSTILE), f"{'(' * 50_000}{')' * 50_000}"], ids=len)
 def test_hostile_texts_take_linear_time(text: str) -> None:
     values = values_of_text(text) | values_of_arguments(text) | values_of_arguments({"a": text})
     searcher(values)(searched(text))

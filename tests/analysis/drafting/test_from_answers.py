@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
@@ -69,6 +69,7 @@ wide = st.builds(
 )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(
     st.lists(st.one_of(values, wide, sentences.map(lambda text: text * 9)), min_size=1, max_size=3),
     st.text(min_size=1, max_size=8),
