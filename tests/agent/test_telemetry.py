@@ -225,15 +225,6 @@ def test_counters_contain_each_reducible_return_once(reducer: Reducer, rules: Pa
     }
 
 
-def test_a_loaded_conversation_is_not_counted_again(reducer: Reducer, points: Points) -> None:
-    asked: list[ModelMessage] = []
-    for turn in range(4):
-        loaded = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(asked))
-        new = [*history("deep_research", "other"), ModelResponse([TextPart(f"Turn {turn}.")])]
-        asked = history_processor(reducer)([*loaded, *new[:-1]]) + new[-1:]
-    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 4, ("other", "no_rule"): 4}
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, rules: Path, points: Points) -> None:
     stored = b"[]"

@@ -37,9 +37,8 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("steps", CASES["good"], ids=json.dumps)
-@pytest.mark.parametrize("preserve", [[], ["ioc", "threat_actor"]], ids=["nothing preserved", "preserve"])
-def test_good_rules_are_accepted(steps: list[dict[str, Any]], preserve: list[str]) -> None:
-    assert counterexample(rules(steps=steps, preserve=preserve).rules[0]) is None
+def test_good_rules_are_accepted(steps: list[dict[str, Any]]) -> None:
+    assert counterexample(rules(steps=steps, preserve=["ioc", "threat_actor"]).rules[0]) is None
 
 
 @pytest.mark.parametrize("case", CASES["bad"], ids=lambda case: json.dumps(case["steps"])[:80])

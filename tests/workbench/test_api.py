@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -188,14 +186,6 @@ def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
     status, answer = bench.ask("POST", "run", name="a.yaml", text=RULE, content="  ")
     assert (status, answer["error"]) == (400, "the sample: empty; expected a history or a sample")
     assert bench.ask("POST", "run", name="a.yaml", text=RULE, content=99)[0] == 404
-
-
-def test_a_sample_with_dates_and_decimals_is_explained(start: Start) -> None:
-    sample = repr([{"day": datetime.date(2024, 5, 1), "cost": Decimal("1.5")}] * 9)
-    text = "version: 1\ntool: scan\nsteps:\n  - {limit: 2, mark: day}\n  - {drop: cost}\n"
-    answer = run(start(), text, sample)
-    samples = [change["sample"] for step in answer["did"]["steps"] for change in step["changes"]]
-    assert samples == ["""{"day": "datetime.date(2024, 5, 1)", "cost": "Decimal('1.5')"}""", "\"Decimal('1.5')\""]
 
 
 def test_entity_types_of_other_files_are_known(start: Start) -> None:

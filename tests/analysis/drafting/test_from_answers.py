@@ -24,6 +24,7 @@ from reducer.engine import attempt, reduce_content
 from reducer.entities import scan
 from reducer.rules import Ruleset, compile_rules, read_rules
 from reducer.values import chars, dump
+from tests.helpers import nested
 from tests.laws.strategies import sentences, values
 
 HOSTS = [
@@ -431,7 +432,4 @@ def test_objects_with_different_values_are_no_map() -> None:
 
 
 def test_levels_that_rules_do_not_reach_are_left_out() -> None:
-    value: Any = "x" * 1000
-    for _ in range(5000):
-        value = [value]
-    assert profile([value]).chars < 1000
+    assert profile([nested(5000, "x" * 1000)]).chars < 1000
