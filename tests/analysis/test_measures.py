@@ -25,8 +25,6 @@ RULES, _ = compile_rules([("lookup.yaml", f"version: 1\ntool: lookup\n{STEPS}")]
 assert RULES is not None
 
 
-
-
 def _text(text: str) -> dict[str, Any]:
     return {"part_kind": "text", "content": text}
 

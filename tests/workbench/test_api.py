@@ -55,6 +55,9 @@ def test_a_file_that_changed_on_disk_is_not_overwritten(start: Start) -> None:
     assert (bench.folder / "list_hosts.yaml").read_text() == "theirs"
     bench.get("PUT", "rule", name="list_hosts.yaml", text="mine", version=answer["version"])
     assert (bench.folder / "list_hosts.yaml").read_text() == "mine"
+    (bench.folder / "list_hosts.yaml").unlink()
+    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version=answer["version"])
+    assert (status, answer["text"], answer["version"]) == (409, "", ""), "a deleted file has changed too"
 
 
 def test_a_new_file_does_not_replace_another_one(start: Start) -> None:
@@ -63,14 +66,6 @@ def test_a_new_file_does_not_replace_another_one(start: Start) -> None:
     assert (bench.folder / "pack/new.yaml").read_text() == "version: 1\n"
     status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version="")
     assert (status, answer["text"]) == (409, RULE)
-
-
-def test_a_deleted_file_is_a_change(start: Start) -> None:
-    bench = start()
-    version = bench.get("GET", "rule", name="list_hosts.yaml")["version"]
-    (bench.folder / "list_hosts.yaml").unlink()
-    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version=version)
-    assert (status, answer["text"], answer["version"]) == (409, "", "")
 
 
 def test_two_windows_that_save_at_once_never_lose_a_text(start: Start) -> None:
