@@ -12,7 +12,7 @@ from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.report import Attention, LineSum, Report, ToolReport, tokens
 
-VERSION = 5
+VERSION = 6
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = ("before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities")
 """Fields of `Explanation` that have another form, or that only a single content has."""
@@ -34,14 +34,14 @@ def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -
 
     All sizes are characters of texts, or of compact JSON for other values.
     """
-    measures = report.tally.measures
+    measures, total = report.tally.measures, report.total
     return {
         "version": VERSION,
         "rules": _rules(report),
         "histories": list(report.histories),
-        "totals": _totals(report.total),
+        "totals": _totals(total),
         "as_in_agent": not report.references,
-        "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
+        "references": {"returns": total.referencing, "characters": total.referenced},
         "tools": list(map(_tool, report.tools)),
         "returns": _returns(report),
         "lines": list(map(_lines, report.lines)),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
-from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
+from reducer.analysis.report import LineSum, Tally, add_lines
 from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
@@ -81,7 +81,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if outcome.restored.referenced:
                 alone = attempt(ruleset, found.tool, found.content)
             entry = _explained(history, found, outcome, alone, options)
-            tally.merge(tally_of(entry))
+            tally.add(entry)
             if options.detailed:
                 reports.append(entry)
             if options.measured:

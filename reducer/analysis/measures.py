@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -64,11 +65,6 @@ class Reduced(NamedTuple):
     found: Return
     outcome: Outcome
 
-    @property
-    def is_reduced(self) -> bool:
-        """Whether the rule changed the return."""
-        return self.outcome.content is not self.found.content
-
 
 class Measures(NamedTuple):
     """What rules cost in one or more histories. Each list has at most `MAX_LISTED` entries.
@@ -102,14 +98,14 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     placed = events(data, input_format)
     happened = [place.event for place in placed]
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    novel = [reference for reference in references(happened) if reference.novel]
-    lost = _lost_references(history, placed, novel, returns)
     originals = [entry and entry.found.content for entry in returns]
     results = [entry and entry.outcome.content for entry in returns]
+    novel = [reference for reference in references(happened) if reference.novel]
+    lost = lost_references(novel, originals, results, searcher({reference.value for reference in novel}))
     measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
-        lost_references=tuple(lost[:MAX_LISTED]),
+        lost_references=tuple(_located(history, placed, returns, lost)),
         recorded=cost(happened, originals),
         reduced=cost(happened, results),
     )
@@ -135,28 +131,45 @@ def added(one: Any, other: Any) -> Any:
 # --- what was lost
 
 
-def _lost_references(
-    history: str, placed: Sequence[Placed], novel: Sequence[Reference], returns: Sequence[Reduced | None]
-) -> list[LostReference]:
-    """Return the references whose values the rules remove from all of their sources."""
-    search = searcher({reference.value for reference in novel})
-    removed: dict[int, set[str]] = {}  # values that a return no longer contains
-    for source, values in _values_by_source(novel).items():
-        entry = returns[source]
-        if entry is not None and entry.is_reduced:
-            removed[source] = values - search(searched(entry.outcome.content))
-    by_source: dict[int, list[Reference]] = {}
-    for reference in novel:
-        if all(reference.value in removed.get(source, ()) for source in reference.sources):
-            by_source.setdefault(reference.sources[0], []).append(reference)
+def lost_references(
+    novel: Sequence[Reference],
+    old: Sequence[Any],
+    new: Sequence[Any],
+    search: Callable[[str], Set[str]],
+    cleared: Sequence[float] = (),
+) -> list[Reference]:
+    """Return the references whose value no return contains any more when the agent uses it.
+
+    `old` and `new` are the contents of the returns, `search` finds the values of the references in a text, and
+    `cleared` contains the number of the event that clears each return.
+    """
+    left = [None if content is before else search(searched(content)) for before, content in zip(old, new, strict=True)]
     lost = []
+    for reference in novel:
+        for source in reference.sources:
+            is_there = not cleared or reference.event < cleared[source]
+            values = left[source]
+            if is_there and (values is None or reference.value in values):
+                break
+        else:
+            lost.append(reference)
+    return lost
+
+
+def _located(
+    history: str, placed: Sequence[Placed], returns: Sequence[Reduced | None], lost: Iterable[Reference]
+) -> Iterator[LostReference]:
+    """Yield the first lost references with the places of their values and the steps that removed them."""
+    by_source: dict[int, list[Reference]] = {}
+    for reference in islice(lost, MAX_LISTED):
+        by_source.setdefault(reference.sources[0], []).append(reference)
     for source, gone in by_source.items():
         entry = returns[source]
         assert entry is not None
         steps = _removed_by(entry.outcome, [reference.value for reference in gone])
         content = opened(entry.found.content)
         for reference in gone:
-            found = LostReference(
+            yield LostReference(
                 history=history,
                 value=reference.shown,
                 tool=entry.found.tool,
@@ -166,17 +179,6 @@ def _lost_references(
                 kind=reference.kind,
                 step=steps[reference.value],
             )
-            lost.append(found)
-    return lost
-
-
-def _values_by_source(references: Iterable[Reference]) -> dict[int, set[str]]:
-    """Map the number of each return to the values that are referenced in it."""
-    values: dict[int, set[str]] = {}
-    for reference in references:
-        for source in reference.sources:
-            values.setdefault(source, set()).add(reference.value)
-    return values
 
 
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
