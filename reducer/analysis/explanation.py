@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -169,19 +169,21 @@ def explained(tool: str, content: Any, outcome: Outcome) -> Explanation:
 
 
 def explain_outcome(
-    tool: str, content: Any, outcome: Outcome, *, detailed: bool, alone: Outcome | None = None, size: int = 0
+    tool: str, content: Any, outcome: Outcome, *, detailed: bool, alone: Outcome | None = None
 ) -> Explanation:
     """Return what a rule did to a content in plain JSON types.
 
-    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced
-    values, and `size` the size of a content whose characters cannot be counted.
+    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced values.
     """
     rule, alone = outcome.rule, alone or outcome
-    before = characters(content, size)
-    after = before if outcome.content is content else characters(outcome.content, before)
-    after_alone = after if alone is outcome else characters(alone.content, before)
+    before = characters(content)
+    after = before if outcome.content is content else characters(outcome.content)
+    after_alone = after if alone is outcome else characters(alone.content)
     status, why = _status(content, outcome, alone)
-    steps = step_reports(alone, before, detailed) if alone.steps else ()
+    restorations: tuple[Change, ...] = ()
+    if detailed and not outcome.fault:
+        restorations = changes([edit for edit in outcome.edits() if edit.is_restored])
+    steps = step_reports(alone, detailed) if alone.steps else ()
     rewritten = restored = over = 0
     if steps and status == "reduced" and type(content) is str:
         rewritten = before - steps[0].before
@@ -200,7 +202,7 @@ def explain_outcome(
         steps=steps,
         restored=restored,
         referenced=max(0, after - after_alone),
-        restorations=restorations(outcome) if detailed and not outcome.fault else (),
+        restorations=restorations,
         over=over,
         unstable=outcome.unstable,
     )
@@ -225,8 +227,8 @@ def _status(content: Any, outcome: Outcome, alone: Outcome) -> tuple[Status, str
 # --- steps
 
 
-def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepReport, ...]:
-    """Return what each step did to a content of `before` characters. If `detailed`, list what it removed."""
+def step_reports(outcome: Outcome, detailed: bool) -> tuple[StepReport, ...]:
+    """Return what each step did. If `detailed`, list what it removed."""
     removed: dict[int, list[Edit]] = {}
     restored: Counter[int] = Counter()
     for edit in outcome.edits():
@@ -235,9 +237,9 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
         elif not outcome.fault:
             restored[edit.step] += edit.after - edit.before
     reports = []
-    size = characters(outcome.left_after(0, seen=False), before)
+    size = characters(outcome.left_after(0, seen=False))
     for run in outcome.steps:
-        new_size = characters(outcome.left_after(run.number, seen=False), before) if run.changed else size
+        new_size = characters(outcome.left_after(run.number, seen=False)) if run.changed else size
         report = StepReport(
             number=run.number if run.step else None,
             name=run.name,
@@ -267,29 +269,21 @@ def _nothing(outcome: Outcome, run: StepRun) -> Nothing | None:
 # --- changes
 
 
-def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]:
-    """Group edits of the same kind at similar places, in document order. `restored` overrides the kind."""
-    edits = tuple(edits)
+def changes(edits: Sequence[Edit]) -> tuple[Change, ...]:
+    """Group edits of the same kind at similar places, in document order."""
     names: dict[Pattern, set[Token]] = {}
     for edit in edits:
         path = _with_any_index(edit)
         for depth, token in enumerate(path):
             names.setdefault(path[:depth], set()).add(token)
     groups: dict[tuple[str, Pattern], list[Edit]] = {}
+    pattern: Pattern
     for edit in edits:
-        path, pattern = _with_any_index(edit), list[Token]()
+        path, pattern = _with_any_index(edit), ()
         for depth, token in enumerate(path):
-            pattern.append(None if len(names[path[:depth]]) > _MANY_KEYS else token)
-        groups.setdefault((edit.kind, tuple(pattern)), []).append(edit)
-    found = []
-    for (kind, place), group in groups.items():
-        found.append(_change("restored" if restored else _KINDS[kind], place, group))
-    return tuple(found)
-
-
-def restorations(outcome: Outcome) -> tuple[Change, ...]:
-    """Return what was restored of the removals."""
-    return changes([edit for edit in outcome.edits() if edit.is_restored], restored=True)
+            pattern = (*pattern, None if len(names[path[:depth]]) > _MANY_KEYS else token)
+        groups.setdefault((edit.kind, pattern), []).append(edit)
+    return tuple(_change(pattern, group) for (_, pattern), group in groups.items())
 
 
 def _with_any_index(edit: Edit) -> Pattern:
@@ -297,8 +291,9 @@ def _with_any_index(edit: Edit) -> Pattern:
     return tuple([-1 if type(token) is int else token for token in edit.path])
 
 
-def _change(kind: Kind, pattern: Pattern, edits: list[Edit]) -> Change:
+def _change(pattern: Pattern, edits: list[Edit]) -> Change:
     first, is_one = edits[0], len(edits) == 1
+    kind = "restored" if first.is_restored else _KINDS[first.kind]
     items = total = before = after = 0
     for edit in edits:
         items += len(edit.indices)

@@ -13,6 +13,7 @@ from reducer.analysis.texts import characters, entities, opened
 from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
+from reducer.plan.nodes import keys_of
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Rule, Step
 
@@ -86,11 +87,15 @@ class Measures(NamedTuple):
     @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
-        total = kept = 0
-        for found in self.entities.values():
-            total += found.total
-            kept += found.kept
-        return Recall(total, kept)
+        return total_of(self.entities)
+
+
+def total_of(recalls: Mapping[str, Recall]) -> Recall:
+    """Return the numbers of entities of all types."""
+    total = Recall(0, 0)
+    for found in recalls.values():
+        total = added(total, found)
+    return total
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
@@ -201,16 +206,11 @@ def step_label(rule: Rule | None, step: Step | None) -> str:
 
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
     """Return the path to the first key or text in which a search finds something."""
-    children: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, list):
-        children = enumerate(value)
-    for key, inner in children:
+    for key in keys_of(value) if isinstance(value, (dict, list)) else ():
         if isinstance(key, str) and search(key):
             return (key,)
-        if search(searched(inner)):
-            return (key, *_place(inner, search))
+        if search(searched(value[key])):
+            return (key, *_place(value[key], search))
     return ()
 
 

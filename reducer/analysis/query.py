@@ -92,7 +92,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     number, values = _end(path, content)
     if number == len(path.shape):
         return Nothing("" if values else f"`{path.text}` is null")
-    step, keys, meant = path.shape[number], _keys(values), _meant(path, content)
+    step, keys, meant = path.shape[number], keys_of(values), _meant(path, content)
     at = f"`{_text(path.shape[:number])}`" if number else "the return"
     if step[0] == "field" and step[1] in keys:
         why = f"`{step[1]}` is null in {at}"
@@ -136,7 +136,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
         return None if _is_for(step, values) else ()
     if type(values[0]) is list:
         return ("each",), step
-    keys = _keys(values)
+    keys = keys_of(values)
     holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
@@ -149,7 +149,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
 def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
     """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
     found = [value[key] for value in values if type(value) is dict and key in value]
-    return name in _keys([*found, *_items(found)])
+    return name in keys_of([*found, *_items(found)])
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -161,8 +161,13 @@ def _items(values: Iterable[Any], most: int | None = _MAX_VALUES) -> list[Any]:
     return [item for value in values if type(value) is list for item in value[:most]][:most]
 
 
-def _keys(values: Iterable[Any]) -> list[str]:
-    return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
+def keys_of(values: Iterable[Any]) -> list[str]:
+    """Return the keys of the objects among values."""
+    keys: dict[str, None] = {}
+    for value in values:
+        if type(value) is dict:
+            keys |= dict.fromkeys(value)
+    return list(keys)
 
 
 def the_keys(keys: Sequence[str], limit: int = 6) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, added
@@ -36,26 +37,32 @@ _MAX_NEEDS = 10_000
 _MAX_CHARACTERS = 1_000
 
 
+class BadLine(NamedTuple):
+    """A line that cannot be read, and why. Lines count from 1."""
+
+    line: int
+    why: str
+
+
 @dataclass(slots=True)
 class LineSum:
     """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
-    `bad` lines contain no history or are too large to be read. `first_bad` contains the numbers and errors of the
-    first bad lines.
+    `bad` lines contain no history or are too large to be read. `first_bad` contains the first of them.
     """
 
     history: str
     lines: int = 0
     blank: int = 0
     bad: int = 0
-    first_bad: list[tuple[int, str]] = field(default_factory=list)
+    first_bad: list[BadLine] = field(default_factory=list)
     noun: str = "line"
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:
     """Add the counts of the lines that follow, and continue their numbers."""
     room = MAX_BAD - len(total.first_bad)
-    total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
+    total.first_bad += [BadLine(total.lines + bad.line, bad.why) for bad in more.first_bad[:room]]
     total.lines += more.lines
     total.blank += more.blank
     total.bad += more.bad

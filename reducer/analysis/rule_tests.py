@@ -84,12 +84,12 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
     ruleset = alone(rule, ruleset)
     try:
         content = sample.read()
-        before = dump(content)
+        dump(content)
     except (SampleError, RecursionError) as error:
         return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
     try:
         outcome = attempt(ruleset, rule.name, content)
-        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, before, outcome)]
+        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, outcome)]
         if test is not None:
             found = unmet(test.expect, content, outcome, None if failures else update)
             failures += (replace(one, place=(*place[:-1], "expect", *one.place)) for one in found)

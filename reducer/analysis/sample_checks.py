@@ -12,19 +12,19 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, explained
+from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import step_label
-from reducer.analysis.query import Nothing, the_keys
+from reducer.analysis.measures import step_label, total_of
+from reducer.analysis.query import Nothing, keys_of, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, counted, did_you_mean, is_typo, nearest
+from reducer.errors import Diagnostic, Edit, counted, did_you_mean, is_typo, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
 from reducer.rules import Rule, Ruleset, Step
-from reducer.rules.diagnostics import Report
+from reducer.rules.diagnostics import Report, Span
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
@@ -67,16 +67,16 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples: list[tuple[str, Any]] = []
+    samples: dict[str, Any] = {}
     for sample in samples_of(rule, ruleset):
         try:
-            samples.append((sample.title, sample.read()))
+            samples[sample.title] = sample.read()
         except SampleError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
-    found = counterexample(rule, [content for _, content in samples]) if searches else None
+    found = counterexample(rule, samples.values()) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, name, content) for name, content in samples]
+    runs = [_run(rule, ruleset, title, content) for title, content in samples.items()]
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
@@ -89,21 +89,22 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     outcome = attempt(alone(rule, ruleset), rule.name, content)
-    left = [outcome.left_after(number) for number in range(len(rule.steps) + 1)]
+    left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
     return _Run(name, explained(rule.name, content, outcome), left)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
     """Report a finding at its text in the step or gate at a place, or at the last key of the place."""
+    span: Span = locate(tree, place, key=True)
+    fix: tuple[Edit, ...] = ()
     word = re.compile(rf"(?<![\w.]){re.escape(finding.text)}(?![\w.])")
     for scalar in _scalars(locate(tree, place[:2])) if finding.text else ():
         match = word.search(str(scalar.value))
         if match is not None:
             span = part(scalar, match.start(), len(finding.text))
             fix = replaced(scalar, finding.instead) if finding.instead else ()
-            report.add(span, finding.code, finding.message, finding.help, fix)
-            return
-    report.add(locate(tree, place, key=True), finding.code, finding.message, finding.help)
+            break
+    report.add(span, finding.code, finding.message, finding.help, fix)
 
 
 def _scalars(node: Tree) -> Iterator[ScalarNode]:
@@ -145,12 +146,18 @@ def _of_gate(rule: Rule, runs: Sequence[_Run]) -> Iterator[_Finding]:
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
-    every = [(run, run.did.steps[step.number - 1]) for run in runs if run.did.steps]
-    reports = [(run, report) for run, report in every if not report.skipped]
+    reports, ran, changed = list[StepReport](), list[_Run](), list[_Run]()
+    for run in runs:
+        report = run.did.steps[step.number - 1] if run.did.steps else None
+        if report is None or report.skipped:
+            continue
+        reports.append(report)
+        if report.ran:
+            ran.append(run)
+        if report.before != report.after:
+            changed.append(run)
     if not reports:
         return
-    ran = [run for run, report in reports if report.ran]
-    changed = [run for run, report in reports if report.before != report.after]
     missing = list(_missing(rule, step, ran))
     yield from missing
     if changed:
@@ -159,10 +166,10 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
-    elif any(report.places for _, report in reports):
+    elif any(report.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
-        yield _finds_nothing(step, [report.nothing for _, report in reports if report.nothing is not None])
+        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None])
 
 
 def _finds_nothing(step: Step, reasons: Sequence[Nothing]) -> _Finding:
@@ -198,7 +205,7 @@ def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Fi
     label = step_label(rule, step)
     total, lost = 0, list[str]()
     for run in runs:
-        total += sum(recall.total for recall in run.did.entities.values())
+        total += total_of(run.did.entities).total
         lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
     if names_keys and HASHES_AND_LINKS.issuperset(lost):
@@ -323,8 +330,8 @@ def _items(values: Iterable[Any]) -> list[Any]:
 def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[str], int]:
     """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
-        objects = [item for item in _items(values) if type(item) is dict]
-        values = [item[name] for item in objects if name in item]
+        items = _items(values)
+        values = [item[name] for item in items if type(item) is dict and name in item]
         if not values:
-            return list(dict.fromkeys(key for item in objects for key in item)), depth
+            return keys_of(items), depth
     return [], len(chain)

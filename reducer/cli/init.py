@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 def _left_out(trial: Trial) -> Iterator[str]:
     """Yield a line for each kind of place that the rule removes or cuts, the largest first."""
     edits = [edit for outcome in trial.outcomes for edit in outcome.edits()]
-    every = changes(edit for edit in edits if not edit.is_restored)
+    every = changes([edit for edit in edits if not edit.is_restored])
     found = sorted(every, key=lambda one: one.after - one.before)
     for one in found[:_MAX_LISTED]:
         what = f"{one.items:,} of {counted(one.total, 'item')}" if one.items else _KINDS[one.kind]

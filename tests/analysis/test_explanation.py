@@ -13,7 +13,7 @@ import pytest
 from hypothesis import event, given
 from rich.console import Console
 
-from reducer.analysis.explanation import changes, explain, explain_outcome, restorations
+from reducer.analysis.explanation import changes, explain, explain_outcome
 from reducer.cli.views.diff import describe, print_effects, print_head, step_line
 from reducer.engine import Edit, Outcome, attempt
 from reducer.values import chars
@@ -27,6 +27,10 @@ def outcome(content: Any, *steps: dict[str, Any], **keys: Any) -> Outcome:
 
 def removals(found: Outcome) -> list[Edit]:
     return [edit for edit in found.edits() if not edit.is_restored]
+
+
+def restorations(found: Outcome) -> list[Edit]:
+    return [edit for edit in found.edits() if edit.is_restored]
 
 
 ROWS = [{"id": number, "ttl": 60} for number in range(20)]
@@ -113,7 +117,7 @@ def test_what_is_restored_names_the_step_that_removed_it() -> None:
         (2, "cut", ("text",), (), found.content["text"]),
         (3, "emptied", ("link",), (), {"ref": "CVE-2022-22222"}),
     ]
-    assert [describe(change) for change in restorations(found)] == [
+    assert [describe(change) for change in changes(restorations(found))] == [
         "rows[1..2]: 2 items, 50 characters",
         "text: 80 -> 105 characters",
         "link: 2 -> 24 characters",
@@ -140,7 +144,7 @@ def test_a_step_has_edits_if_and_only_if_it_changed_what_was_left(case: Any) -> 
         assert removed <= chars(before)
         before = left
     assert by_step == {}
-    for change in (*changes(removals(found)), *restorations(found)):
+    for change in (*changes(removals(found)), *changes(restorations(found))):
         assert describe(change)
 
 
