@@ -9,14 +9,14 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import CLEARED, cost, lost_references, size
+from reducer.analysis.measures import CLEARED, cost, lost_references, novel_references, size
 from reducer.analysis.prices import Cost
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Reference, Response, Returned, references, searcher
+from reducer.references import Event, Reference, Response, Returned, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
@@ -130,7 +130,7 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
         if isinstance(event, Returned):
             tools.append(reducible.get(key))
             contents.append(event.content)
-    novel = [reference for reference in references(happened) if reference.novel]
+    novel = novel_references(happened)
     recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel)
     search = searcher({reference.value for reference in novel})
     return [_score(recorded, search, one) for one in contenders]

@@ -101,11 +101,15 @@ def total_of(recalls: Mapping[str, Recall]) -> Recall:
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
     """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""
     placed = events(data, input_format)
+    returns, originals, results = list[Reduced | None](), list[Any](), list[Any]()
+    for event, key in placed:
+        if isinstance(event, Returned):
+            entry = reduced.get(key)
+            returns.append(entry)
+            originals.append(entry and entry.found.content)
+            results.append(entry and entry.outcome.content)
     happened = [place.event for place in placed]
-    returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    originals = [entry and entry.found.content for entry in returns]
-    results = [entry and entry.outcome.content for entry in returns]
-    novel = [reference for reference in references(happened) if reference.novel]
+    novel = novel_references(happened)
     lost = lost_references(novel, originals, results, searcher({reference.value for reference in novel}))
     measures = Measures(
         references=len(novel),
@@ -134,6 +138,11 @@ def added(one: Any, other: Any) -> Any:
 
 
 # --- what was lost
+
+
+def novel_references(happened: Sequence[Event]) -> list[Reference]:
+    """Return the references whose values only tool returns contain."""
+    return [reference for reference in references(happened) if reference.novel]
 
 
 def lost_references(
@@ -223,10 +232,12 @@ def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, 
     after = entities(opened(outcome.content), scan)
     gone = [entity for key, entity in before.items() if key not in after]
     steps = _removed_by(outcome, [entity.value for entity in gone])
+    total, kept = Counter[str](), Counter[str]()
+    for key, entity in before.items():
+        total[entity.type] += 1
+        kept[entity.type] += key in after
     lost = [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
-    total = Counter(entity.type for entity in before.values())
-    missing = Counter(entity.type for entity in gone)
-    return {kind: Recall(total[kind], total[kind] - missing[kind]) for kind in sorted(total)}, lost
+    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
 
 
 # --- what the requests send

@@ -84,33 +84,18 @@ def _node(value: Any, at: _State) -> Any:
     if at.depth > MAX_DEPTH:
         return _UNREADABLE
     opened = _opened(at)
-    if type(value) is str:
-        is_open = opened is not None and type(at.left) is not Emptied
-        return _opened_text(value, opened, at) if is_open else _text(value, at)
     if opened is None and has_structure(value):
         try:
             opened = open_live(value)
         except Unreducible:
             return _UNREADABLE
-    return _value(value, at) if opened is None else _value(opened.value, _inside(at))
-
-
-def _opened(at: _State) -> Opened | None:
-    for plan in (at.plan, at.left):
-        if type(plan) is Opened:
-            return plan
-    return None
-
-
-def _value(value: Any, at: _State) -> Any:
-    """Return the node of a value that has no structure inside it, or of the structure itself."""
+    if opened is not None and (type(value) is not str or type(at.left) is not Emptied):
+        return _structure(value, opened, at)
     if type(value) is str:
         return _text(value, at)
     if type(value) in (dict, list):
         return _children(value, at)
-    if value is None or type(value) is bool:
-        return value
-    if type(value) is int and abs(value) < _MAX_SAFE:
+    if value is None or type(value) is bool or (type(value) is int and abs(value) < _MAX_SAFE):
         return value
     if type(value) is Atom:
         return {"raw": value.source}
@@ -120,20 +105,26 @@ def _value(value: Any, at: _State) -> Any:
         return _UNREADABLE
 
 
-def _opened_text(text: str, opened: Any, at: _State) -> Any:
-    """Return the node of the structure of a text. If writing it saves nothing, the text stays as it is."""
-    result = build(text, at.left) if at.left is not _GONE else ""
-    inside = replace(at, plan=None, left=None) if result is text else _inside(at)
+def _opened(at: _State) -> Opened | None:
+    for plan in (at.plan, at.left):
+        if type(plan) is Opened:
+            return plan
+    return None
+
+
+def _structure(value: Any, opened: Opened, at: _State) -> Any:
+    """Return the node of the structure in a value. If writing it saves nothing, a text stays as it is."""
+    result = build(value, at.left) if type(value) is str and at.left is not _GONE else None
+    if result is value:
+        inside = replace(at, plan=None, left=None)
+    else:
+        inside = replace(at, plan=_plan_inside(at.plan), left=_plan_inside(at.left))
     node = _node(opened.value, inside)
-    node["opened"] = True
-    if type(result) is not str:
-        node["unwrapped"] = opened.unwrapped
+    if type(value) is str:
+        node["opened"] = True
+        if result is not None and type(result) is not str:
+            node["unwrapped"] = opened.unwrapped
     return node
-
-
-def _inside(at: _State) -> _State:
-    """Return what happens to the structure in a value."""
-    return replace(at, plan=_plan_inside(at.plan), left=_plan_inside(at.left))
 
 
 def _plan_inside(plan: Any) -> Any:
