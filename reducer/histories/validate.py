@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import reduce
 from importlib.resources import files
 from itertools import groupby, islice
@@ -28,7 +27,7 @@ from reducer.histories.stored.calls import Link, Linked, linked_histories
 from reducer.paths.written import path_text
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    pass
 
 Severity = Literal["error", "warning"]
 
@@ -37,7 +36,6 @@ _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_CALLS = ("tool-call", "builtin-tool-call")
 
 Values = Sequence[tuple[Path, Any]]
 """The messages of a history, or the parts of a message, each with its path in the file."""
@@ -108,7 +106,6 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
         if form.NAME == pydantic_ai.NAME:
             messages = [(message.path, reduce(getitem, message.path, value)) for message in linked]
             yield from _check_fields(messages)
-            yield from _check_times_and_arguments(messages)
             yield from _check_order(messages) if is_whole else ()
         else:
             invalid = (message.path for message in linked if not message.is_valid)
@@ -128,10 +125,11 @@ def _items(path: Path, value: Any, name: str) -> Values:
 
 
 class _Error(NamedTuple):
-    """An error of pydantic: its path, and the number of union branches on it that match the kind of the value."""
+    """An error of pydantic: its path, the number of union branches on it that match the kind of the value, and more."""
 
     path: Path
     kinds: int
+    found: str
     message: str
 
 
@@ -146,18 +144,19 @@ def _check_fields(messages: Values) -> Iterator[Finding]:
         return
     except ValidationError as refused:
         details = refused.errors(include_url=False, include_input=False)[:_MAX_ERRORS]
-    errors = [_error(detail, values) for detail in details]
+    errors = (_error(detail, values) for detail in details)
     for _, of_field in groupby(errors, key=lambda error: error.path[:4]):
-        likely: dict[Path, list[str]] = {}
-        same = list(of_field)
-        best = max((error.kinds, len(error.path)) for error in same)
-        for error in same:
-            if (error.kinds, len(error.path)) == best:
-                likely.setdefault(error.path, []).append(error.message)
-        for (index, *rest), words in likely.items():
-            first, *others = dict.fromkeys(words)
-            message = " or ".join([first, *(word.rpartition("input should be ")[2] for word in others)])
-            yield Finding("V010", (*messages[int(index)][0], *rest), message)
+        likely: dict[tuple[Path, str], dict[str, None]] = {}
+        best = (0, 0)
+        for error in of_field:
+            fit = error.kinds, len(error.path)
+            if fit > best:
+                best = fit
+                likely.clear()
+            if fit == best:
+                likely.setdefault((error.path, error.found), {})[error.message] = None
+        for ((index, *rest), found), words in likely.items():
+            yield Finding("V010", (*messages[int(index)][0], *rest), f"found {found}; {' or '.join(words)}")
 
 
 def _error(detail: Any, messages: Sequence[Any]) -> _Error:
@@ -166,55 +165,14 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     path: Path = ()
     kinds = 0
     for step in detail["loc"]:
-        is_kind = type(value) is dict and step in (value.get("kind"), value.get("part_kind"))
-        kinds += is_kind
-        if not is_kind and (step in value if type(value) is dict else type(value) is list and type(step) is int):
+        if type(value) is dict and step in (value.get("kind"), value.get("part_kind")):
+            kinds += 1
+        elif step in value if type(value) is dict else type(value) is list and type(step) is int:
             path, value = (*path, step), value[step]
-    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"].removeprefix("Value error, ")
-    if kind.startswith("union_tag") and type(value) is dict:
-        last = "part_kind" if path[-2:-1] == ("parts",) else "kind"
-        # Tags with the prefix `legacy-` are internal to PydanticAI.
-        tags = re.findall(r"'(?!legacy-)[^']+'", detail["ctx"].get("expected_tags", ""))
-        words = f"Input should be {', '.join(tags)}"
-        kind = kind if last in value else "missing"
-        path, value = ((*path, last), value[last]) if last in value else (path, value)
-    if kind == "missing":
-        return _Error((*path, last), kinds, f"`{last}` is missing")
-    return _Error(path, kinds, f"found {described(value)}; {words[0].lower()}{words[1:]}")
-
-
-def _check_times_and_arguments(messages: Values) -> Iterator[Finding]:
-    """Yield timestamps without a time zone and arguments that are not an object. PydanticAI loads both."""
-    from pydantic import TypeAdapter
-
-    times = TypeAdapter(datetime)
-    for path, message in messages:
-        parts = _items(path, message, "parts")
-        for here, value in [(path, message), *parts]:
-            time = _field(value, "timestamp")
-            if type(time) is str and _has_no_zone(times, time):
-                yield Finding(
-                    "V021", (*here, "timestamp"), f"found {described(time)}; expected a time zone, such as `Z`"
-                )
-        for here, part in parts:
-            arguments = _field(part, "args")
-            if _field(part, "part_kind") in _CALLS and type(arguments) is str and not _is_object(arguments):
-                yield Finding("V038", (*here, "args"), f"found {described(arguments)}; expected a JSON object")
-
-
-def _has_no_zone(times: TypeAdapter[datetime], text: str) -> bool:
-    try:
-        return times.validate_python(text).tzinfo is None
-    except ValueError:
-        return False
-
-
-def _is_object(text: str) -> bool:
-    """Return whether a text is a JSON object. PydanticAI reads an empty text as an empty object."""
-    try:
-        return not text or type(from_json(text)) is dict
-    except ValueError:
-        return False
+    found, message = described(value), detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "missing":
+        path, found = (*path, detail["loc"][-1]), "nothing"
+    return _Error(path, kinds, found, message[0].lower() + message[1:])
 
 
 def _check_order(messages: Values) -> Iterator[Finding]:
