@@ -145,8 +145,9 @@ def main(arguments: list[str]) -> int:
         unmarked[name] = sum(each.is_harmed and not each.is_marked for each in found)
         emptied[name] = sum(each.is_emptied for each in found)
     total = sum(map(len, by_rule.values()))
+    share = f"{harmed.total() / total:.1%}"
     print(f"{total:,} pairs of {len(by_rule)} rules and {len(loaded(max_chars)[1])} answers")
-    print(f"{harmed.total():,} lose more than half ({harmed.total() / total:.1%}), {unmarked.total():,} without a marker")
+    print(f"{harmed.total():,} lose more than half ({share}), {unmarked.total():,} of them without a marker")
     print(f"{emptied.total():,} have no values left")
     for name, count in harmed.most_common(WORST):
         print(f"  {name}: {count} lose more than half, {unmarked[name]} without a marker, {emptied[name]} emptied")
