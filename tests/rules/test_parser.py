@@ -117,11 +117,11 @@ def test_a_replaced_value_has_the_same_quotes() -> None:
 
 
 HOSTILE = {
-    "aliases": ("- *a\n" * 50_000, {"E030"}),
-    "aliases in one line": ("[" + "*a, " * 50_000 + "]", {"E030"}),
-    "tags": ("- !a b\n" * 35_000, {"E030"}),
-    "empty values": ("[" + "{a, }," * 35_000 + "]", set()),
-    "tabs": ("- [\t\t1]\n" * 25_000 + "- @", {"E036"}),
+    "aliases": ("- *a\n" * 20_000, {"E030"}),
+    "aliases in one line": ("[" + "*a, " * 20_000 + "]", {"E030"}),
+    "tags": ("- !a b\n" * 20_000, {"E030"}),
+    "empty values": ("[" + "{a, }," * 20_000 + "]", set()),
+    "tabs": ("- [\t\t1]\n" * 20_000 + "- @", {"E036"}),
     "brackets": ("{" * 60 + "a: 1, " * 15_000, {"E049"}),
     "blank lines": ("a:\n" + " \n" * 120_000 + "a: 1\n", {"E012"}),
 }
