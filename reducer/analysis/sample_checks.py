@@ -19,7 +19,7 @@ from reducer.analysis.query import Nothing, keys_of, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, Edit, counted, did_you_mean, is_typo, nearest
+from reducer.errors import Diagnostic, Edit, counted, did_you_mean, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
@@ -29,6 +29,7 @@ from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, T
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
@@ -307,9 +308,19 @@ def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> st
         return f"the name of this key contains dots: write '{quoted}'"
     if not others:
         return did_you_mean(nearest(name, keys)) or f"there are {the_keys(keys)}"
-    meant = nearest(name, [key for key in keys if key not in others])
-    has_same_letters = sorted(meant.casefold()) == sorted(name.casefold())
-    return did_you_mean(meant) if has_same_letters or is_typo(name, meant, keys) else ""
+    return did_you_mean(_misspelt(name, [key for key in keys if key not in others]))
+
+
+def _misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = nearest(name, keys)
+    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
+    if "".join(words).casefold() == "".join(meant).casefold():
+        return found
+    is_alike = len(words) == len(meant) and all(
+        nearest(word, [other]) for word, other in zip(words, meant, strict=True)
+    )
+    return found if is_alike else ""
 
 
 def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:
