@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from reducer.analysis.query import Found, compile_query, explain, query
 from reducer.paths import Path, PathError, compile_path
 from reducer.values import Unreducible
+from tests.helpers import nested
 from tests.laws.strategies import NAMES, values
 
 
@@ -72,11 +73,8 @@ def test_queries_do_not_enter_media() -> None:
 
 
 def test_deep_contents_are_refused() -> None:
-    deep: Any = 1
-    for _ in range(5000):
-        deep = [deep]
     with pytest.raises(Unreducible):
-        ask("a", {"a": deep})
+        ask("a", {"a": nested(5000)})
 
 
 @pytest.mark.parametrize("text", ["a..b", "*[0"])

@@ -22,7 +22,6 @@ from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention
 from reducer.cli.screen import visible
 from reducer.rules import compile_rules
-from reducer.values import MAX_TEXT_CHARS
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
 from tests.laws.strategies import cases
@@ -180,10 +179,13 @@ AGAIN = "a second pass would change the result: `dedupe items` is to blame"
     [
         ({"steps": UNSTABLE}, SIMILAR, "rule.yaml:1", AGAIN, "samples/"),
         ({"steps": UNSTABLE, "max_chars": 900}, SIMILAR, "rule.yaml:1", f"{AGAIN}; only", "samples/"),
-        ({"max_chars": 10}, {"a": "x" * (MAX_TEXT_CHARS + 1)}, "rule.yaml", "a text of", "return less"),
+        ({"max_chars": 10}, {"a": "x" * 5001}, "rule.yaml", "a text of", "return less"),
     ],
 )
-def test_faults_and_fallbacks(rule: dict[str, Any], content: Any, where: str, about: str, advice: str) -> None:
+def test_faults_and_fallbacks(
+    rule: dict[str, Any], content: Any, where: str, about: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reducer.plan.protected.MAX_TEXT_CHARS", 5000)
     report = report_of(rule, ("other", "a"), ("t", content), ("t", content))
     need = next(need for need in attention(report) if need.kind == "fault")
     assert (need.where, need.first) == (where, "`t` c2 of h.json")

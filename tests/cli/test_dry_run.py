@@ -121,16 +121,17 @@ def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Pat
 
 def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
     (sample,) = (str(file) for file in SESSIONS if file.name == "session_document.json")
-    assert cli(sample, "--input-format", "session").code == 0
-    result = cli(sample, "--input-format", "model-messages")
+    rules = ("--rules", "lookup.yaml")
+    assert cli(sample, *rules, "--input-format", "session").code == 0
+    result = cli(sample, *rules, "--input-format", "model-messages")
     assert result.code == 2
     assert "not a history: found an object with the keys session_id, user_id" in result.err
-    assert cli("h.json", "--input-format", "session", "--format", "diff").code == 2
+    assert cli("h.json", *rules, "--input-format", "session", "--format", "diff").code == 2
     # Messages without any field of session histories need the option.
     bare = '[{"role": "user", "parts": [{"text": "hi"}]}]'
     for name, text, code in (("bare.json", bare, 2), ("bare.jsonl", f"{bare}\n" * 2, 1)):
         (folder / name).write_text(text)
-        assert (cli(name).code, cli(name, "--input-format", "session").code) == (code, 0)
+        assert (cli(name, *rules).code, cli(name, *rules, "--input-format", "session").code) == (code, 0)
 
 
 def test_an_unknown_input_format_lists_the_names_and_the_nearest(folder: Path, cli: Cli) -> None:
