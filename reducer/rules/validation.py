@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -39,15 +40,6 @@ _MESSAGES = {
 }
 """Codes and messages by the errors of pydantic; in our own validators, the type of an error is its code."""
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
-_ARGUMENTS = {verb: kind.model_fields[verb].annotation for verb, kind in operations().items()}
-_NESTED: Mapping[str | int, type[BaseModel]] = {
-    "when": When,
-    "tests": Test,
-    "given": Given,
-    "expect": Expect,
-    **{verb: kind for verb, kind in _ARGUMENTS.items() if isinstance(kind, type) and issubclass(kind, BaseModel)},
-}
-"""The models of nested mappings by their keys."""
 _INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})
 """Errors that may be caused by a key that is left out because it is invalid."""
 _DATA = frozenset({"json", "equals", "values"})
@@ -95,9 +87,22 @@ def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: I
             _report(report, details, node, place)
 
 
+@cache
+def _nested() -> Mapping[str | int, type[BaseModel]]:
+    """Return the models of nested mappings by their keys."""
+    models: dict[str | int, type[BaseModel]] = {"when": When, "tests": Test, "given": Given, "expect": Expect}
+    for verb, op in operations().items():
+        argument = op.model_fields[verb].annotation
+        if isinstance(argument, type) and issubclass(argument, BaseModel):
+            models[verb] = argument
+    return models
+
+
 def _report_extra(report: Report, node: Tree, model: type[BaseModel], place: Place) -> None:
     """Report a key that the model at its place does not have."""
-    nested = next((_NESTED[key] for key in reversed(place[:-1]) if key in _NESTED), model)
+    nested = model
+    for key in place[:-1]:
+        nested = _nested().get(key, nested)
     known = [field.alias or name for name, field in nested.model_fields.items()]
     action = nested.verb() if issubclass(nested, Op) else ""
     report_unknown(report, locate(node, place[:-1]), str(place[-1]), known, action=action)
