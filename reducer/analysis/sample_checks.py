@@ -17,10 +17,10 @@ from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
 from reducer.analysis.query import Nothing, the_keys
-from reducer.analysis.samples import SampleError, samples_of
+from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, counted, did_you_mean, nearest
+from reducer.errors import Diagnostic, FileError, counted, did_you_mean, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.parser import Node
 from reducer.paths.parser import parse as parse_expression
@@ -97,7 +97,7 @@ def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> l
     for sample in samples_of(rule, ruleset):
         try:
             samples.append((sample.title, sample.read()))
-        except SampleError as error:
+        except FileError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     return samples
 
