@@ -67,6 +67,8 @@ def _input_format(text: str) -> str:
 
 _SHARED: Mapping[str, Mapping[str, Any]] = {
     "histories": {"nargs": "*", "metavar": "HISTORY", "help": "stored histories, folders, or - for standard input"},
+    "rules": {"nargs": "*", "metavar": "RULES", "help": "rule files, folders, or packs such as builtin:web"},
+    "--strict": {"action": "store_true", "help": "exit with 1 for warnings too"},
     "--rules": {
         "action": "append",
         "default": [],

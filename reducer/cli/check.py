@@ -28,11 +28,8 @@ from reducer.rules.fix import fixed
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", __doc__, formats=("text", "json"))
-    add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
-    add("--strict", action="store_true", help="exit with 1 for warnings too")
-    add("--fix", action="store_true", help="apply the corrections that are safe, then check")
+    reader = parser("check", __doc__, ("rules", "--strict"), formats=("text", "json"))
+    reader.add_argument("--fix", action="store_true", help="apply the corrections that are safe, then check")
     options = parse(reader, arguments)
     if options.fix:
         _correct(choose_rules(options.rules))

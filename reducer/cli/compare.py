@@ -35,10 +35,10 @@ _PRICES = Prices()
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("compare", __doc__, ("histories",), formats=("table", "json"))
-    add = reader.add_argument
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="a rule set; repeat it for each rule set")
-    add("--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated")
+    reader = parser("compare", __doc__, ("histories", "--rules"), formats=("table", "json"))
+    reader.add_argument(
+        "--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated"
+    )
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]

@@ -37,11 +37,10 @@ from reducer.paths.written import Token, path_text
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", __doc__, formats=("table", "jsonl"))
+    reader = parser("entities", __doc__, ("--rules",), formats=("table", "jsonl"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     for name in options.type:

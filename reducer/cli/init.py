@@ -38,12 +38,11 @@ _MAX_LISTED = 12
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", __doc__)
+    reader = parser("init", __doc__, ("--tool",))
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
-    add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
     save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
     add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)

@@ -42,9 +42,8 @@ _parse = lru_cache(maxsize=1)(parse_rule)
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("test", __doc__, formats=("text", "json"))
+    reader = parser("test", __doc__, ("rules",), formats=("text", "json"))
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
     options = parse(reader, arguments)

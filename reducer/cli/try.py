@@ -40,12 +40,11 @@ _MAX_TEXT = 2000
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `FileError`."""
-    reader = parser("try", __doc__, formats=("text", "result"))
+    reader = parser("try", __doc__, ("--tool",), formats=("text", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
     samples = "samples (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
-    add("--tool", metavar="NAME", help="the tool that returned the samples")
     options = parse(reader, arguments)
     ruleset = load(choose_rules([options.rule]), "tried")
     rule = _chosen(ruleset, options)

@@ -43,11 +43,9 @@ _MAX_FINDINGS = 20
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", __doc__, ("histories",), formats=("text", "json"))
-    add = reader.add_argument
+    reader = parser("validate", __doc__, ("histories", "--strict"), formats=("text", "json"))
     original = "check that HISTORY is a reduction of this history, or of the same file in this folder"
-    add("--against", metavar="ORIGINAL", help=original)
-    add("--strict", action="store_true", help="exit with 1 for warnings too")
+    reader.add_argument("--against", metavar="ORIGINAL", help=original)
     options = parse(reader, arguments)
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
