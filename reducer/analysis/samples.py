@@ -108,6 +108,8 @@ def sample_content(name: str, data: bytes) -> Any:
     This is the JSON value if the name ends in `.json`, and the text if it ends in `.txt`. Data with another name is the
     JSON object, list or text that it encodes, otherwise a text.
     """
+    if not data.strip():
+        raise FileError(f"{name}: empty; expected a history or a sample")
     try:
         if name.endswith(".txt"):
             return data.decode()

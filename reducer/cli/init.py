@@ -14,6 +14,7 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _print_left_out(trial: Trial) -> None:
     """Print each kind of place that the rule removes or cuts, the largest first."""
-    every = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
-    found = sorted(every, key=lambda one: one.after - one.before)
-    print_changes(found, console(), _MAX_LISTED)
-    restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
+    edits = list(chain.from_iterable(outcome.edits() for outcome in trial.outcomes))
+    found = changes([edit for edit in edits if not edit.is_restored])
+    print_changes(sorted(found, key=lambda one: one.after - one.before), console(), _MAX_LISTED)
+    restored = sum(edit.after - edit.before for edit in edits if edit.is_restored)
     if restored:
         print(f"    + entities in removed items and texts: {counted(restored, 'character')}")
     if trial.uncounted:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "unwrapped": "~", "restored": "+"}
 _STYLES = {"-": "red", "~": "yellow", "+": "green"}
-_NAMED = 4
 _MAX_CHANGES = 40
 
 
@@ -84,15 +83,13 @@ def step_line(step: StepReport, is_refused: bool = False) -> str:
 def describe(change: Change) -> str:
     """Describe a change in one line, such as `resolutions[20..57]: 38 of 58 items, 41,203 characters`."""
     size = counted(abs(change.before - change.after), "character")
-    times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.items and change.kind == "removed":
         lists = f" in {change.places:,} lists" if change.places > 1 else ""
         return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
     if change.items:
         return f"{change.path}: {counted(change.items, 'item')}, {size}"
-    if change.names:
-        return f"{change.path}: {len(change.names):,} keys ({listed(change.names, _NAMED)}), {size}"
-    if change.before and change.kind in ("cut", "unwrapped", "restored"):
+    times = f" ({change.places:,} times)" if change.places > 1 else ""
+    if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
     return f"{change.path}{times}: {size}{', the key stays' if change.kind == 'emptied' else ''}"
 
