@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, say, say_skipped, suggestion
+from reducer.errors import FileError
 from reducer.inputs.sources import ENDINGS, SAMPLE, Source, find_sources
 
 if TYPE_CHECKING:
@@ -43,8 +45,11 @@ def nothing_found(selection: Selection, sources: Sequence[Source]) -> CommandErr
     """Return the error if no tool return matches. Reads the sources again, except standard input."""
     from reducer.inputs.recorded import ALL, recorded
 
-    files = [source for source in sources if source.path is not None]
-    found = list(islice(recorded(files, ALL, []), _MAX_RETURNS))
+    found: list[Recorded] = []
+    for source in sources:
+        if source.path is not None and len(found) < _MAX_RETURNS:
+            with suppress(FileError):  # is reported already
+                found += islice(recorded([source], ALL, []), _MAX_RETURNS)
     tools = [one.tool for one in found]
     calls = [one.call for one in found if selection.matches_tool(one.tool)]
     if selection.call is not None and calls:

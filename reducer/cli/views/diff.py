@@ -91,7 +91,8 @@ def describe(change: Change) -> str:
     times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
-    return f"{change.path}{times}: {size}{', the key stays' if change.kind == 'emptied' else ''}"
+    stays = ", the key stays" if change.kind == "emptied" else ""
+    return f"{change.path}{times}: {counted(max(change.before, change.after), 'character')}{stays}"
 
 
 def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
