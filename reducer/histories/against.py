@@ -12,9 +12,9 @@ from reducer.formats import decode, line_end, parse
 from reducer.histories.format import Path
 from reducer.histories.positions import Positions
 from reducer.histories.ranges import cut_mentions
-from reducer.histories.source import encode
+from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Finding, described, locate, short
+from reducer.histories.validate import Finding, locate
 from reducer.markers import MAX_COUNT, Marker, possible_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars

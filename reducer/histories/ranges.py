@@ -11,13 +11,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from reducer import markers
-from reducer.markers import MAX_COUNT, Marker
+from reducer.markers import Marker
 
 # Tool returns can contain forged markers. These limits bound the work.
 _MAX_STATES = 2_000
 _MAX_MARKERS = 1_000
-_MAX_COMBINED = 128
-"""Combinations of earlier markers in one gap that are tried."""
 _MAX_PLACES = 16
 
 
@@ -86,39 +84,30 @@ def _kept_after(new: str, marker: Marker, written: Sequence[Marker]) -> tuple[st
 
 
 def _ends_of_gap(old: str, start: int, count: int, rest: tuple[str, bool], earlier: Sequence[Marker]) -> Iterator[int]:
-    """Yield where a gap can end that starts at `start` and whose marker has this count."""
-    inside = [*islice(_from(earlier, start), _MAX_MARKERS)]
-    for beyond, least in _counted(inside, start):
-        end = start + count - beyond
-        if max(least, start + 1) <= end <= len(old):
-            yield end
-    if count == MAX_COUNT and inside:
-        yield from islice(_places(old, start, *rest), _MAX_PLACES)
+    """Yield where a gap can end that starts at `start` and whose marker has this count.
 
-
-def _counted(inside: Sequence[Marker], start: int) -> Iterator[tuple[int, int]]:
-    """Yield what earlier markers can add to the count of a gap beyond their own characters, and where they end.
-
-    Rules include every marker that they recognise, so all markers of a gap come first, then some of them.
+    A count includes the counts of the earlier markers that the rule recognised. If these are not the first ones of the
+    gap, the text after the gap tells its end.
     """
-    yield 0, start
-    beyond, end = 0, start
-    for marker in inside:
-        if marker.start >= end:
-            beyond += marker.count - (marker.stop - marker.start)
-            end = marker.stop
-            yield beyond, end
-    combined = [(0, start)]
-    for marker in inside:
-        own = marker.count - (marker.stop - marker.start)
-        combined += [(beyond + own, marker.stop) for beyond, end in combined if marker.start >= end]
-        if len(combined) > _MAX_COMBINED:
-            break
-    yield from combined
+    end = start + count
+    if start < end <= len(old):
+        yield end
+    covered = least = most = 0
+    for marker in islice(_from(earlier, start), _MAX_MARKERS):
+        if marker.start >= covered:
+            covered = marker.stop
+            beyond = marker.count - (marker.stop - marker.start)
+            least += min(beyond, 0)
+            most += max(beyond, 0)
+            if covered <= end - least - most <= len(old):
+                yield end - least - most
+    if covered:
+        possible = (place for place in _places(old, start + 1, *rest) if least <= end - place <= most)
+        yield from islice(possible, _MAX_PLACES)
 
 
 def _places(old: str, start: int, kept: str, is_end: bool) -> Iterator[int]:
-    """Yield where `kept` is in a text after `start`. A count that is capped does not tell it."""
+    """Yield where `kept` is in a text after `start`."""
     if is_end:
         yield len(old) - len(kept)
         return

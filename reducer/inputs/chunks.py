@@ -122,7 +122,7 @@ def _is_history(data: bytes) -> bool:
     from reducer.histories.stored import returns  # takes time to import
 
     try:
-        next(returns(data, applies=lambda tool: False), None)
+        next(returns(data), None)
     except HistoryError:
         return _DAMAGED.match(data) is not None
     return True

@@ -99,7 +99,7 @@ CASES = yaml.safe_load((pathlib.Path(__file__).parent / "nothing_found.yaml").re
 
 @pytest.mark.parametrize(("path", "message", "meant"), [(path, *case) for path, case in CASES.items()])
 def test_why_a_path_finds_nothing(path: str, message: str, meant: str) -> None:
-    assert explain(path, DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
+    assert explain(path, DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant, False)
 
 
 def test_why_a_path_finds_nothing_in_other_returns() -> None:

@@ -17,10 +17,10 @@ CASES = [
     (b"hello", "bad.json: not JSON: Expecting value at line 1, column 1"),
     (b"\xff\xfe[", "bad.json: not UTF-8 text: byte 0xff at line 1, byte 1"),
     (b'{"a": 1}', "bad.json: not a history: found an object with the key a"),
-    (b"9" * 5000, "bad.json: not a history: found a number"),
+    (b"9" * 5000, "bad.json: not a history: found a value that is too large or too deep"),
     (b"[" * 100_000 + b"]" * 100_000, "bad.json: not a history: item 1 at line 1, column 2 is not a message: "),
     (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "bad.json: "),
-    (b'["\\ud800"]', "bad.json: not a history: item 1 at line 1, column 2 is not a message: found a text"),
+    (b'["\\ud800"]', "bad.json: not a history: item 1 at line 1, column 2 is not a message: found the text"),
     *((LONG[: int(len(LONG) * share)], "bad.json: cut off: the text ends at line 1, ") for share in (0.05, 0.5, 0.999)),
 ]
 

@@ -201,8 +201,8 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
         assert f"What needs attention\n  Returns to which a rule was not applied completely\n{line}" in shown.out
     assert f" saved: {fault}\n" in shown.out
     (need,) = cli(*run, "json").json["attention"]
-    names = {"kind": "fault", "where": "lookup.yaml:4", "tool": "lookup", "history": "h.json", "first": "c1"}
-    assert need.items() >= {**names, "step": "dedupe items", "calls": 2}.items()
+    names = {"kind": "fault", "where": "lookup.yaml:4", "first": "`lookup` c1 of h.json"}
+    assert need.items() >= {**names, "calls": 2}.items()
     (folder / "samples").mkdir()
     (folder / "samples" / "lookup.json").write_text(json.dumps(content))
     assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out

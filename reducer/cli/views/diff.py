@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "unwrapped": "~", "restored": "+"}
 _STYLES = {"-": "red", "~": "yellow", "+": "green"}
-_NAMED = 4
 _MAX_CHANGES = 40
 
 
@@ -66,10 +65,10 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
 
 def step_line(step: StepReport, is_refused: bool = False) -> str:
     """Describe in one line what a step did, or what it would do if the result `is_refused`."""
-    name = step.name if step.number is None else f"step {step.number}, {step.name}"
-    if step.skipped:
+    name = f"step {step.run.number}, {step.name}" if step.run.step else step.name
+    if step.run.skipped:
         return f"{name}: not applied, because a second pass would change the result"
-    if not step.ran:
+    if not step.run.ran:
         return f"{name}: its `when` does not hold"
     if step.nothing is not None:
         return f"{name}: {step.nothing.message}"
@@ -92,9 +91,6 @@ def describe(change: Change) -> str:
         return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
     if change.items:
         return f"{change.path}: {counted(change.items, 'item')}, {size}"
-    if change.names:
-        more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
-        return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
     times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
 
-from reducer.errors import HistoryError, did_you_mean, nearest, shortened
+from reducer.errors import HistoryError, did_you_mean, nearest
 from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
-from reducer.histories.source import Source, line_and_column, readable
+from reducer.histories.source import Source, described, line_and_column, readable
 from reducer.paths.written import path_text
 
 InputFormat = str
@@ -24,7 +24,6 @@ _MAX_LEVELS = 16
 """Levels of wrappers that are searched for messages."""
 _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Keys of a wrapper under which an empty list is also a history."""
-_MAX_KEYS_SHOWN = 100
 _PIECE_BYTES = 1 << 16
 """Bytes to decode at once: four times as fast as all at once, which needs new memory."""
 _HEAD_BYTES = 20_000
@@ -49,7 +48,7 @@ class MessageList(NamedTuple):
     valid: int
 
 
-def with_source(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
+def with_source(data: bytes, use: Callable[[Source], _T]) -> _T:
     """Return `use(source)`. Raises `HistoryError` if the data is not JSON."""
     _check_text(data)
     try:
@@ -184,10 +183,6 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Pa
 
 
 def _described(source: Source, raw: Raw) -> str:
-    mark = source.mark(raw)
-    if mark != "{":
-        names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
-        return names.get(mark, "a number")
-    keys = list(source.decode(dict[str, Raw], raw))
-    shown = shortened(", ".join(keys), _MAX_KEYS_SHOWN)
-    return f"an object with the {'key' if len(keys) == 1 else 'keys'} {shown}" if keys else "an empty object"
+    value = source.value(raw)
+    is_decoded = value is not None or source.mark(raw) == "n"
+    return described(value) if is_decoded else "a value that is too large or too deep"
