@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from importlib.resources import files
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from operator import getitem, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -89,7 +89,7 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     else:
         found = _ERROR_PLACE.fullmatch(str(error))
         words, row, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
-        at = sum(len(one) + 1 for one in stored.split(b"\n")[: row - 1]) + max(column - 1, 0)
+        at = len(b"\n".join(stored.split(b"\n")[: row - 1])) + (row > 1) + max(column - 1, 0)
         words = "starts with a byte order mark" if stored.startswith(BOM) else words
         words = words.replace("EOF", "the text ends").replace("ident", "a value")
         code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
@@ -108,8 +108,9 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
             yield from _check_fields(messages)
             yield from _check_order(messages) if is_whole else ()
         else:
-            invalid = (message.path for message in linked if not message.is_valid)
-            yield from (Finding("V011", path, f"not a message, {expected([form])}") for path in invalid)
+            for message in linked:
+                if not message.is_valid:
+                    yield Finding("V011", message.path, f"not a message, {expected([form])}")
         if is_whole:
             yield from dict.fromkeys(_check_calls(linked, is_continued=form.NAME == openai_responses.NAME))
 
@@ -138,13 +139,13 @@ def _check_fields(messages: Values) -> Iterator[Finding]:
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-    values = [message for _, message in messages]
+    values = [*map(itemgetter(1), messages)]
     try:
         ModelMessagesTypeAdapter.validate_json(json.dumps(values))
         return
     except ValidationError as refused:
         details = refused.errors(include_url=False, include_input=False)[:_MAX_ERRORS]
-    errors = (_error(detail, values) for detail in details)
+    errors = map(_error, details, repeat(values))
     for _, of_field in groupby(errors, key=lambda error: error.path[:4]):
         likely: dict[tuple[Path, str], dict[str, None]] = {}
         best = (0, 0)
