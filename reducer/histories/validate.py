@@ -180,34 +180,30 @@ def _check_order(messages: Values) -> Iterator[Finding]:
     """Check the order of messages, and the positions of system prompts and tool returns in requests."""
     previous: Any = None
     started = False  # whether anything but a system prompt came before
-    for path, message in messages:
+    for number, (path, message) in enumerate(messages):
         kind = _field(message, "kind")
         parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
-        if kind == "response":
-            yield from _check_response(path, parts, previous, is_first=path == messages[0][0])
-        elif kind == "request":
+        if kind == "request":
             yield from _check_request(parts, previous, started)
+        elif kind == previous == "response":
+            has_calls = "tool-call" in map(itemgetter(1), parts)
+            calls = " with tool calls" if has_calls else ""
+            words = f"a response{calls} follows a response; expected a request"
+            yield Finding("V041" if has_calls else "V040", path, words)
+        elif kind == "response" and number == 0:
+            yield Finding("V043", path, "the first message is a response; expected a request")
         started = started or kind == "response" or any(part_kind != "system-prompt" for _, part_kind in parts)
         previous = kind
 
 
-def _check_response(path: Path, parts: Values, previous: Any, is_first: bool) -> Iterator[Finding]:
-    calls = any(part_kind == "tool-call" for _, part_kind in parts)
-    if previous == "response" and calls:
-        yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
-    elif previous == "response":
-        yield Finding("V040", path, "a response follows a response; expected a request")
-    elif is_first:
-        yield Finding("V043", path, "the first message is a response; expected a request")
-
-
 def _check_request(parts: Values, previous: Any, started: bool) -> Iterator[Finding]:
-    other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
-    if previous == "request" and other is not None:
-        words = "a request with more than tool returns follows a request; expected a response"
-        yield Finding("V042", other, words)
+    is_expected = previous != "request"
     prompted = False
     for here, part_kind in parts:
+        if not is_expected and part_kind not in ("tool-return", "retry-prompt"):
+            is_expected = True
+            words = "a request with more than tool returns follows a request; expected a response"
+            yield Finding("V042", here, words)
         if part_kind == "system-prompt" and started:
             yield Finding("V044", here, "a system prompt is not at the start")
         elif part_kind == "tool-return" and prompted:

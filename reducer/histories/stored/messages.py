@@ -16,6 +16,7 @@ from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, described, line_and_column, readable
 from reducer.paths.written import path_text
+from reducer.values import escaped
 
 InputFormat = str
 """The name of the format that a stored history is read in, or `auto` to detect it."""
@@ -192,4 +193,4 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Pa
 def _described(source: Source, raw: Raw) -> str:
     value = source.value(raw)
     is_decoded = value is not None or source.mark(raw) == "n"
-    return described(value) if is_decoded else "a value that is too large or too deep"
+    return escaped(described(value)) if is_decoded else "a value that is too large or too deep"
