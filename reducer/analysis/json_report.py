@@ -10,9 +10,9 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.records import as_json, fields_of
-from reducer.analysis.report import Attention, LineSum, Report, ToolReport, tokens
+from reducer.analysis.report import Attention, Report, ToolReport, tokens
 
-VERSION = 5
+VERSION = 6
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = ("before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities")
 """Fields of `Explanation` that have another form, or that only a single content has."""
@@ -34,17 +34,18 @@ def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -
 
     All sizes are characters of texts, or of compact JSON for other values.
     """
-    measures = report.tally.measures
+    measures, total = report.tally.measures, report.total
+    files = [rule.file for rule in report.ruleset.rules]
     return {
         "version": VERSION,
-        "rules": _rules(report),
+        "rules": {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)},
         "histories": list(report.histories),
-        "totals": _totals(report.total),
+        "totals": _totals(total),
         "as_in_agent": not report.references,
-        "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
+        "references": {"returns": total.referencing, "characters": total.referenced},
         "tools": list(map(_tool, report.tools)),
         "returns": _returns(report),
-        "lines": list(map(_lines, report.lines)),
+        "lines": as_json(report.lines),
         "measures": None if measures is None else _measures(measures, prices),
         "attention": list(map(_attention, needs)),
     }
@@ -69,11 +70,6 @@ def content_as_json(entry: Explanation) -> dict[str, Any]:
     return {**return_as_json(entry), "content": entry.content, "entities": as_json(entities)}
 
 
-def _rules(report: Report) -> dict[str, Any]:
-    files = [rule.file for rule in report.ruleset.rules]
-    return {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)}
-
-
 def _tool(tool: ToolReport) -> dict[str, Any]:
     rule = None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)}
     return {"tool": tool.tool, "rule": rule, "untouched": tool.untouched, **_totals(tool)}
@@ -88,10 +84,6 @@ def _returns(report: Report) -> list[dict[str, Any]]:
         missing = 0 if entry.place is None else lost[entry.place.history, entry.place.name]
         returns.append({**place, **return_as_json(entry), "lost_references": missing})
     return returns
-
-
-def _lines(total: LineSum) -> dict[str, Any]:
-    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
 
 
 def _attention(need: Attention) -> dict[str, Any]:

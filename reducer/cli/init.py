@@ -74,15 +74,16 @@ def main(arguments: Sequence[str]) -> int:
 
 def _left_out(trial: Trial) -> Iterator[str]:
     """Yield a line for each kind of place that the rule removes or cuts, the largest first."""
-    every = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
+    edits = [edit for outcome in trial.outcomes for edit in outcome.edits()]
+    every = changes([edit for edit in edits if not edit.is_restored])
     found = sorted(every, key=lambda one: one.after - one.before)
     for one in found[:_MAX_LISTED]:
         what = f"{one.items:,} of {counted(one.total, 'item')}" if one.items else _KINDS[one.kind]
-        names = f": {', '.join(one.names)}" if one.names else ""
+        names = f": {one.sample}" if one.path.endswith("*") else ""
         yield f"{one.before - one.after:>9,}  {one.path} ({what}){names}"
     if others := found[_MAX_LISTED:]:
         yield f"{sum(one.before - one.after for one in others):>9,}  at {counted(len(others), 'more place')}"
-    restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
+    restored = sum(edit.after - edit.before for edit in edits if edit.is_restored)
     if restored:
         yield f"{-restored:>9,}  entities in removed items and texts, which stay"
     if trial.uncounted:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.errors import Diagnostic
@@ -139,7 +139,7 @@ def test_hostile_samples(content: str, tmp_path: Path) -> None:
     assert {one.code for one in problems_when_run(ruleset.rules[0], ruleset)} <= {"W050", "W060", "W063"}
 
 
-@laws
+@settings(laws, max_examples=settings().max_examples // 2)
 @given(case=cases)
 def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     rule, _, content = case

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import LONG, RECORDS, Cli, history
+from tests.helpers import nested
 
 CASES = [
     (b" \n", "bad.json: empty: expected a list of messages"),
@@ -35,9 +36,7 @@ def test_a_file_that_is_not_a_history(folder: Path, cli: Cli, content: bytes, me
 
 
 def test_odd_values_cause_no_error(folder: Path, cli: Cli) -> None:
-    deep: object = 1
-    for _ in range(500):
-        deep = [deep]
+    deep = nested(500)
     odd = {"records": [*RECORDS, {"name": "\ud800", "seen": "\x1b[31m", "raw": 10**300}], "more": float("nan")}
     returns = (
         ("lookup", odd),

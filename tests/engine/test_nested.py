@@ -213,5 +213,5 @@ def test_live_values_around_a_text() -> None:
 )
 def test_the_report_counts_texts_as_they_are_written(content: Any, step: dict[str, Any]) -> None:
     outcome = attempt(rules(steps=[step]), "t", content)
-    (entry,) = step_reports(outcome, chars(content), True)
+    (entry,) = step_reports(outcome, True)
     assert (entry.before, entry.after, entry.restored) == (chars(content), chars(outcome.content), 0)

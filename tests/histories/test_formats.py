@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from reducer import Reducer
-from reducer.analysis.look import look_at_lines
 from reducer.engine import reduce_content
 from reducer.errors import HistoryError
 from reducer.histories.against import compare
@@ -27,7 +26,7 @@ from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
 from reducer.values import chars
-from tests.histories.messages import HISTORY, TURNS, edited, openai_chat, outside, reduced_returns, shorter, vercel_ai
+from tests.histories.messages import TURNS, edited, openai_chat, outside, reduced_returns, shorter, vercel_ai
 from tests.laws.strategies import cases
 
 DATA = Path(__file__).parent / "data"
@@ -293,13 +292,6 @@ def test_the_arguments_of_a_later_call_reference_values(name: str, reducer: Redu
         stored([*first, *later]).replace(b'"{}"', b'"{\\"host\\": \\"srv-7\\"}"').replace(b"{}", b'{"host": "srv-7"}')
     )
     assert hosts(reducer.reduce_json(data)) == ["srv-0", "srv-7"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_json_lines_and_reports(name: str, reducer: Reducer) -> None:
-    line = recorded(name).strip()
-    lines = look_at_lines(reducer.ruleset, b"\n".join([line, stored(HISTORY), line, b"5", line]))
-    assert (lines.lines.lines, lines.lines.bad) == (5, 1)
 
 
 # --- validate

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "unwrapped": "~", "restored": "+"}
 _STYLES = {"-": "red", "~": "yellow", "+": "green"}
-_NAMED = 4
 _MAX_CHANGES = 40
 
 
@@ -92,9 +91,6 @@ def describe(change: Change) -> str:
         return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
     if change.items:
         return f"{change.path}: {counted(change.items, 'item')}, {size}"
-    if change.names:
-        more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
-        return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
     times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"

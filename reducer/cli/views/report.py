@@ -106,11 +106,12 @@ def _numbers(tool: ToolReport) -> list[str]:
 
 def _notes(report: Report) -> Iterator[str]:
     """Yield the estimated number of tokens, and how much was kept because later messages reference it."""
-    before, after = tokens(report.total.before), tokens(report.total.after)
+    total = report.total
+    before, after = tokens(total.before), tokens(total.after)
     yield f"About {before:,} tokens before, {after:,} after (estimate: characters / 4)."
-    if report.tally.referenced:
-        characters = counted(report.tally.referenced, "character")
-        returns = counted(report.tally.referencing, "tool return")
+    if total.referenced:
+        characters = counted(total.referenced, "character")
+        returns = counted(total.referencing, "tool return")
         yield f"Kept {characters} in {returns} because later messages reference them."
 
 
