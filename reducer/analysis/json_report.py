@@ -68,10 +68,9 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
     }
 
 
-def content_as_json(entry: Explanation) -> dict[str, Any]:
-    """Return what a rule did to a single content, with the result, as plain JSON values."""
-    entities = {"types": entry.entities, "lost": entry.lost_entities}
-    return {**return_as_json(entry), "content": entry.content, "entities": as_json(entities)}
+def _rules(report: Report) -> dict[str, Any]:
+    files = [rule.file for rule in report.ruleset.rules]
+    return {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)}
 
 
 def _tool(tool: ToolReport) -> dict[str, Any]:

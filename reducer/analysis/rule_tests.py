@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
-from reducer.analysis.samples import Sample, SampleError, Snapshots, file_of, read_sample, samples_of
+from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, samples_of
 from reducer.analysis.texts import all_text, characters, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
-from reducer.errors import counted
+from reducer.errors import FileError, counted
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.rules import Expect, Rule, Ruleset
@@ -85,7 +85,7 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
     try:
         content = sample.read()
         dump(content)
-    except (SampleError, RecursionError) as error:
+    except (FileError, RecursionError) as error:
         return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
     try:
         outcome = attempt(ruleset, rule.name, content)
@@ -265,7 +265,7 @@ def _differs_from_file(file: Path, result: Any) -> Failure | None:
     advice = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
-    except SampleError as error:
+    except FileError as error:
         return Failure(str(error), f"a snapshot in {file}", excerpt(result), advice)
     if dump(known) != dump(result):
         return _differs(f"the result differs from {file}", known, result, advice)

@@ -16,10 +16,10 @@ from reducer.analysis.explanation import Explanation, StepReport, explain_outcom
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import LostEntity, lost_entities, step_label, total_of
 from reducer.analysis.query import Nothing, keys_of, the_keys
-from reducer.analysis.samples import SampleError, samples_of
+from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, Edit, counted, did_you_mean, nearest
+from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
@@ -74,7 +74,7 @@ def problems_when_run(
     for sample in samples_of(rule, ruleset):
         try:
             samples[sample.title] = sample.read()
-        except SampleError as error:
+        except FileError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     found = counterexample(rule, samples.values()) if searches else None
     if found is not None:

@@ -81,9 +81,7 @@ def test_hostile_files(folder: Path, cli: Cli, content: bytes) -> None:
     queries = [f"query {path} x.json --format {form}" for path in ("a", "@", "length(@)") for form in ("text", "json")]
     for command in (*queries, "init x.json -o new", "entities x.json", "validate x.json", "check x.yaml"):
         result = cli(*command.split())
-        is_refused = (
-            result.err == "reducer: error: x.json: not JSON that rules can read; the name of a text ends in .txt\n"
-        )
+        is_refused = result.err.startswith("reducer: error: x.json")
         assert result.code in (0, 1) or (result.code == 2 and is_refused)
         assert "\x1b" not in result.out
     assert result.out.startswith("x.yaml:")

@@ -112,20 +112,17 @@ def test_a_bad_line_is_reported_and_kept(folder: Path, cli: Cli) -> None:
     assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
 
 
-def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> None:
+def test_lines_that_are_too_long_are_passed_through(folder: Path, cli: Cli) -> None:
     long = history(("lookup", {"records": RECORDS, "more": "x" * MAX_LINE}))
-    heavy = LONG.replace(b'"records": [', b'"records": [' + b"{}," * 2_000_000)
-    assert len(heavy) < MAX_LINE
-    (folder / "b.jsonl").write_bytes(b"\n".join((LONG, long, heavy, LONG)))
+    (folder / "b.jsonl").write_bytes(b"\n".join((LONG, long, LONG)))
     result = cli("b.jsonl", *RULES, "-o", "out.jsonl")
     assert result.code == 1
-    assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, heavy, reduced(LONG)))
-    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 2 of 4 lines: 2, 3\n" in result.out
-    why = "longer than 16 MB, or needs too much memory"
-    assert result.err.startswith(f"reducer: b.jsonl:2: {why}\nreducer: b.jsonl:3: {why}\n")
+    assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, reduced(LONG)))
+    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 1 of 3 lines: 2\n" in result.out
+    assert result.err.startswith("reducer: b.jsonl:2: longer than 16 MB\n")
     result = cli("query", "length(records)", "b.jsonl")
     assert (result.code, result.out.count("  30\n")) == (0, 2)
-    assert result.err == f"reducer: skipped b.jsonl:2: {why}\nreducer: skipped b.jsonl:3: {why}\n"
+    assert result.err == "reducer: skipped b.jsonl:2: longer than 16 MB\n"
 
 
 def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) -> None:
@@ -192,9 +189,9 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
         (lines,) = result.json["lines"]
         assert (result.code, lines["lines"], lines["bad"]) == (1, 14, 13)
         assert (result.json["totals"]["calls"], result.json["totals"]["reduced"]) == (1, 1)
-    for verb in (["query", "length(records)"], ["try", "lookup.yaml"]):
-        result = cli(*verb, name, "--format", "json")
-        assert (result.code, len(result.json["answers"])) == (0, 1)
+    for verb, answer in (["query", "length(records)"], "  30\n"), (["try", "lookup.yaml"], "characters, "):
+        result = cli(*verb, name)
+        assert (result.code, result.out.count(answer)) == (0, 1)
         *skipped, others = result.err.splitlines()
         assert [message.partition(": found")[0] for message in skipped] == [
             f"reducer: skipped {name}:{number}: not a history" for number in (1, 2, 3)

@@ -41,12 +41,11 @@ def print_returns(title: str, returns: Sequence[Explanation], whole: bool, scree
 
 def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
     """Print which rule applied to which return or `sample`, and the sizes before and after."""
+    name = sample or entry.tool
     about = [PurePath(entry.rule.file).name] if entry.rule else []
     if entry.place is not None:
-        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
-    name = sample or entry.tool
-    if entry.place is not None:
         name = f"{entry.tool} {entry.name}"
+        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
     print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
     is_changed = entry.status == "reduced" or entry.after < entry.before
     size = sizes(entry.before, entry.after) if is_changed else f"{counted(entry.before, 'character')}, unchanged"
@@ -57,7 +56,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
     """Print what changed the size of a return, at the places that it changed, and the entities that it lost."""
     for line, changes in _effects(entry):
         print_lines([line], screen, 2)
-        _print_changes(changes, screen, max_changes)
+        print_changes(changes, screen, max_changes)
     if entry.lost_entities:
         print_lines(["entities missing from the result"], screen, 2)
         print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
@@ -74,13 +73,11 @@ def step_line(step: StepReport, is_refused: bool = False) -> str:
         return f"{name}: {step.nothing.message}"
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
-    restored = f", {step.restored:,} of them restored" if step.restored else ""
-    size = abs(step.before - step.after)
+    size, is_less = abs(step.before - step.after), step.before >= step.after
+    effect = counted(size, "fewer character" if is_less else "more character")
     if is_refused:
-        verb = "remove" if step.before >= step.after else "add"
-        return f"{name}: would {verb} {counted(size, 'character')}{restored}"
-    difference = "fewer" if step.before >= step.after else "more"
-    return f"{name}: {counted(size, f'{difference} character')}{restored}"
+        effect = f"would {'remove' if is_less else 'add'} {counted(size, 'character')}"
+    return f"{name}: {effect}{f', {step.restored:,} of them restored' if step.restored else ''}"
 
 
 def describe(change: Change) -> str:
@@ -114,7 +111,8 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 
 
-def _print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+def print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+    """Print the first changed places with a sample of each, and count the others."""
     for change in changes[:max_changes]:
         sign = _SIGNS[change.kind]
         sample = f"  {change.sample}" if change.sample else ""
