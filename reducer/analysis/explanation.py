@@ -57,25 +57,22 @@ class Change:
 class StepReport:
     """What one step did to one return. Sizes are characters.
 
-    - `number`, `line` and `path` are None for `max_chars`.
-    - `ran` is False if the `when` of the step does not hold, or if it was `skipped` because a second pass would change
-      the result.
+    - `run` is what the engine recorded of the step.
     - `restored` is the part of the removed characters that was restored.
     - `nothing` explains why the step ran at no place, or is None.
     """
 
-    number: int | None
-    name: str
-    line: int | None
-    path: str | None
-    ran: bool
-    skipped: bool
-    places: int
+    run: StepRun
     before: int
     after: int
     changes: tuple[Change, ...]
     restored: int
     nothing: Nothing | None
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return self.run.name
 
     @property
     def is_undone(self) -> bool:
@@ -240,22 +237,10 @@ def step_reports(outcome: Outcome, detailed: bool) -> tuple[StepReport, ...]:
     size = characters(outcome.left_after(0, seen=False))
     for run in outcome.steps:
         new_size = characters(outcome.left_after(run.number, seen=False)) if run.changed else size
-        report = StepReport(
-            number=run.number if run.step else None,
-            name=run.name,
-            line=run.line,
-            path=run.step.path.text if run.step else None,
-            ran=run.ran,
-            skipped=run.skipped,
-            places=run.places,
-            before=size,
-            after=new_size,
-            changes=changes(removed.get(run.number, ())) if detailed else (),
-            # What is restored inside an item may include what an earlier step removed.
-            restored=max(0, min(restored[run.number], size - new_size)),
-            nothing=_nothing(outcome, run),
-        )
-        reports.append(report)
+        # What is restored inside an item may include what an earlier step removed.
+        again = max(0, min(restored[run.number], size - new_size))
+        found = changes(removed.get(run.number, ())) if detailed else ()
+        reports.append(StepReport(run, size, new_size, found, again, _nothing(outcome, run)))
         size = new_size
     return tuple(reports)
 

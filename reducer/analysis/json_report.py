@@ -55,7 +55,11 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     steps = []
     for step in entry.steps:
-        steps.append({**fields_of(step, "before", "after"), "characters": _characters(step.before, step.after)})
+        run = {**fields_of(step.run, "step"), "name": step.run.name, "line": step.run.line, "path": step.run.path}
+        if step.run.step is None:
+            run["number"] = None
+        characters = _characters(step.before, step.after)
+        steps.append({**run, **fields_of(step, "run", "before", "after"), "characters": characters})
     return {
         **fields_of(entry, *_OMITTED),
         "rule": entry.rule.file if entry.rule else None,

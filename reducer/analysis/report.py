@@ -134,8 +134,8 @@ class Tally:
         if entry.rule is not None and entry.status != "gated":
             self.found.add((entry.rule.file, _GATE))
             for step in entry.steps:
-                if step.path is not None and step.places:
-                    self.found.add((_where(step.line, entry.rule), step.path))
+                if step.run.path is not None and step.run.places:
+                    self.found.add((_where(step.run.line, entry.rule), step.run.path))
 
     def merge(self, other: Tally) -> None:
         """Add the totals of the returns that follow."""
@@ -178,9 +178,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
-        where = _where(step.line, rule)
-        if step.path is not None and step.nothing is not None:
-            yield step.path, Attention("no place", where, f"`{step.name}`: {_short(step.nothing.message)}")
+        where = _where(step.run.line, rule)
+        if step.run.path is not None and step.nothing is not None:
+            yield step.run.path, Attention("no place", where, f"`{step.name}`: {_short(step.nothing.message)}")
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 

@@ -12,14 +12,14 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, StepReport, explained
+from reducer.analysis.explanation import Explanation, StepReport, explain_outcome
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import step_label, total_of
+from reducer.analysis.measures import LostEntity, lost_entities, step_label, total_of
 from reducer.analysis.query import Nothing, keys_of, the_keys
 from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, is_typo, nearest
+from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
@@ -29,6 +29,7 @@ from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, T
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
@@ -39,11 +40,13 @@ _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and what each step left of it."""
+    """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost."""
 
     name: str
     did: Explanation
     left: Sequence[Any]
+    entities: int
+    lost: Sequence[LostEntity]
 
 
 class _Finding(NamedTuple):
@@ -90,7 +93,9 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     outcome = attempt(alone(rule, ruleset), rule.name, content)
     left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
-    return _Run(name, explained(rule.name, content, outcome), left)
+    recalls, lost = lost_entities(rule.name, content, outcome)
+    did = explain_outcome(rule.name, content, outcome, detailed=False)
+    return _Run(name, did, left, total_of(recalls).total, lost)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
@@ -149,10 +154,10 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     reports, ran, changed = list[StepReport](), list[_Run](), list[_Run]()
     for run in runs:
         report = run.did.steps[step.number - 1] if run.did.steps else None
-        if report is None or report.skipped:
+        if report is None or report.run.skipped:
             continue
         reports.append(report)
-        if report.ran:
+        if report.run.ran:
             ran.append(run)
         if report.before != report.after:
             changed.append(run)
@@ -166,7 +171,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
-    elif any(report.places for report in reports):
+    elif any(report.run.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
         yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None])
@@ -205,8 +210,8 @@ def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Fi
     label = step_label(rule, step)
     total, lost = 0, list[str]()
     for run in runs:
-        total += total_of(run.did.entities).total
-        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
+        total += run.entities
+        lost += [entity.type for entity in run.lost if entity.step == label]
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
     if names_keys and HASHES_AND_LINKS.issuperset(lost):
         return
@@ -303,9 +308,19 @@ def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> st
         return f"the name of this key contains dots: write '{quoted}'"
     if not others:
         return did_you_mean(nearest(name, keys)) or f"there are {the_keys(keys)}"
-    meant = nearest(name, [key for key in keys if key not in others])
-    has_same_letters = sorted(meant.casefold()) == sorted(name.casefold())
-    return did_you_mean(meant) if has_same_letters or is_typo(name, meant, keys) else ""
+    return did_you_mean(_misspelt(name, [key for key in keys if key not in others]))
+
+
+def _misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = nearest(name, keys)
+    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
+    if "".join(words).casefold() == "".join(meant).casefold():
+        return found
+    is_alike = len(words) == len(meant) and all(
+        nearest(word, [other]) for word, other in zip(words, meant, strict=True)
+    )
+    return found if is_alike else ""
 
 
 def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:

@@ -36,6 +36,11 @@ class StepRun:
         """The line of the rule file, or None for `max_chars`."""
         return self.step.location.line if self.step else None
 
+    @property
+    def path(self) -> str | None:
+        """The path, or None for `max_chars`."""
+        return self.step.path.text if self.step else None
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

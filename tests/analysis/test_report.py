@@ -84,7 +84,7 @@ def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
     found = reducer.explain_content("t", rows)
     assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]
     assert (found.status, found.fault, found.before, found.after, found.place) == ("reduced", "", 176, 37, None)
-    assert [(one.places, one.before, one.after) for one in found.steps] == [(1, 176, 71), (1, 71, 37)]
+    assert [(one.run.places, one.before, one.after) for one in found.steps] == [(1, 176, 71), (1, 71, 37)]
     (items,), (keys,) = (one.changes for one in found.steps)
     assert (items.path, items.items, items.total, keys.path, keys.places) == ("[2..4]", 3, 5, "[*].ip", 2)
     assert found.entities == {"ipv4": (5, 0)}

@@ -64,10 +64,10 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
 
 def step_line(step: StepReport, is_refused: bool = False) -> str:
     """Describe in one line what a step did, or what it would do if the result `is_refused`."""
-    name = step.name if step.number is None else f"step {step.number}, {step.name}"
-    if step.skipped:
+    name = f"step {step.run.number}, {step.name}" if step.run.step else step.name
+    if step.run.skipped:
         return f"{name}: not applied, because a second pass would change the result"
-    if not step.ran:
+    if not step.run.ran:
         return f"{name}: its `when` does not hold"
     if step.nothing is not None:
         return f"{name}: {step.nothing.message}"
