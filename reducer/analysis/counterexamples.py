@@ -19,7 +19,7 @@ from reducer.paths import Expression, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
 from reducer.rules import Rule, Step
-from reducer.rules.steps import ITEM, Conflict, Way, conflicts, named
+from reducer.rules.steps import ITEM, Conflict, Way, conflicts, named, shortened_lists
 from reducer.values import Unreducible
 
 _MAX_CONTENTS = 200
@@ -111,6 +111,10 @@ def _contents(rule: Rule) -> Iterator[Any]:
     for step in rule.steps:
         for way in named(step):
             _add(tree, way)
+        for items in shortened_lists(step):
+            _add(tree, (*items, ITEM))
+        if [*step.op.names()]:  # of an object, or of each object in a list
+            _add(tree, (*names_of(step.path.shape), ITEM))
         for expression, _ in expressions_of(step):
             literals += _literals(expression)
         amounts.add(step.op.amount())

@@ -20,13 +20,11 @@ _MAX_PLACES = 16
 
 
 class _State(NamedTuple):
-    """What both texts have in common before `new[at:]` and `old[start:]`."""
+    """What both texts have in common before `new[at:]` and `old[start:]`, and what the markers before mention."""
 
     at: int
     start: int
-    last: Marker | None = None
-    """The last marker before this state."""
-    before: _State | None = None
+    mentions: tuple[str, ...] = ()
 
 
 def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[str, ...] | None:
@@ -45,7 +43,7 @@ def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[s
             continue
         seen.add(state[:2])
         if len(new) - state.at == len(old) - state.start and new.endswith(old[state.start :]):
-            return _mentions_before(state)
+            return tuple(dict.fromkeys(state.mentions))
         waiting += reversed([*_after_next_marker(old, new, state, written, earlier)])
     return None
 
@@ -53,14 +51,6 @@ def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[s
 def _from(found: Sequence[Marker], start: int) -> Iterator[Marker]:
     """Return the markers that start at `start` or later. They are sorted."""
     return islice(found, bisect_left(found, start, key=lambda marker: marker.start), None)
-
-
-def _mentions_before(state: _State | None) -> tuple[str, ...]:
-    mentions: list[str] = []
-    while state is not None:
-        mentions += state.last.mentions if state.last is not None else ()
-        state = state.before
-    return tuple(dict.fromkeys(mentions))
 
 
 def _after_next_marker(
@@ -73,7 +63,7 @@ def _after_next_marker(
             return
         rest = _kept_after(new, marker, written)
         for end in _ends_of_gap(old, start, marker.count, rest, earlier):
-            yield _State(marker.stop, end, marker, state)
+            yield _State(marker.stop, end, marker.mentions + state.mentions)
 
 
 def _kept_after(new: str, marker: Marker, written: Sequence[Marker]) -> tuple[str, bool]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from importlib.resources import files
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from operator import getitem, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -89,7 +89,7 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     else:
         found = _ERROR_PLACE.fullmatch(str(error))
         words, row, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
-        at = sum(len(one) + 1 for one in stored.split(b"\n")[: row - 1]) + max(column - 1, 0)
+        at = len(b"\n".join(stored.split(b"\n")[: row - 1])) + (row > 1) + max(column - 1, 0)
         words = "starts with a byte order mark" if stored.startswith(BOM) else words
         words = words.replace("EOF", "the text ends").replace("ident", "a value")
         code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
@@ -108,8 +108,9 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
             yield from _check_fields(messages)
             yield from _check_order(messages) if is_whole else ()
         else:
-            invalid = (message.path for message in linked if not message.is_valid)
-            yield from (Finding("V011", path, f"not a message, {expected([form])}") for path in invalid)
+            for message in linked:
+                if not message.is_valid:
+                    yield Finding("V011", message.path, f"not a message, {expected([form])}")
         if is_whole:
             yield from dict.fromkeys(_check_calls(linked, is_continued=form.NAME == openai_responses.NAME))
 
@@ -138,13 +139,13 @@ def _check_fields(messages: Values) -> Iterator[Finding]:
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-    values = [message for _, message in messages]
+    values = [*map(itemgetter(1), messages)]
     try:
         ModelMessagesTypeAdapter.validate_json(json.dumps(values))
         return
     except ValidationError as refused:
         details = refused.errors(include_url=False, include_input=False)[:_MAX_ERRORS]
-    errors = (_error(detail, values) for detail in details)
+    errors = map(_error, details, repeat(values))
     for _, of_field in groupby(errors, key=lambda error: error.path[:4]):
         likely: dict[tuple[Path, str], dict[str, None]] = {}
         best = (0, 0)
@@ -179,34 +180,30 @@ def _check_order(messages: Values) -> Iterator[Finding]:
     """Check the order of messages, and the positions of system prompts and tool returns in requests."""
     previous: Any = None
     started = False  # whether anything but a system prompt came before
-    for path, message in messages:
+    for number, (path, message) in enumerate(messages):
         kind = _field(message, "kind")
         parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
-        if kind == "response":
-            yield from _check_response(path, parts, previous, is_first=path == messages[0][0])
-        elif kind == "request":
+        if kind == "request":
             yield from _check_request(parts, previous, started)
+        elif kind == previous == "response":
+            has_calls = "tool-call" in map(itemgetter(1), parts)
+            calls = " with tool calls" if has_calls else ""
+            words = f"a response{calls} follows a response; expected a request"
+            yield Finding("V041" if has_calls else "V040", path, words)
+        elif kind == "response" and number == 0:
+            yield Finding("V043", path, "the first message is a response; expected a request")
         started = started or kind == "response" or any(part_kind != "system-prompt" for _, part_kind in parts)
         previous = kind
 
 
-def _check_response(path: Path, parts: Values, previous: Any, is_first: bool) -> Iterator[Finding]:
-    calls = any(part_kind == "tool-call" for _, part_kind in parts)
-    if previous == "response" and calls:
-        yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
-    elif previous == "response":
-        yield Finding("V040", path, "a response follows a response; expected a request")
-    elif is_first:
-        yield Finding("V043", path, "the first message is a response; expected a request")
-
-
 def _check_request(parts: Values, previous: Any, started: bool) -> Iterator[Finding]:
-    other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
-    if previous == "request" and other is not None:
-        words = "a request with more than tool returns follows a request; expected a response"
-        yield Finding("V042", other, words)
+    is_expected = previous != "request"
     prompted = False
     for here, part_kind in parts:
+        if not is_expected and part_kind not in ("tool-return", "retry-prompt"):
+            is_expected = True
+            words = "a request with more than tool returns follows a request; expected a response"
+            yield Finding("V042", here, words)
         if part_kind == "system-prompt" and started:
             yield Finding("V044", here, "a system prompt is not at the start")
         elif part_kind == "tool-return" and prompted:

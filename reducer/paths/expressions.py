@@ -92,7 +92,9 @@ def compile_expression(text: str) -> Expression:
 def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Expression:
     """Create an expression from a parsed tree. Raises `PathError`."""
     try:
-        plain([node["value"] for node in walk_nodes(tree) if node["type"] == "literal"])
+        for node in walk_nodes(tree):
+            if node["type"] == "literal":
+                plain(node["value"])
     except Unreducible:
         raise PathError("E063", "a literal is nested too deeply") from None
     name = tree["value"] if tree["type"] == "field" else None

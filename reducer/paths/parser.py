@@ -60,8 +60,9 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
         except Exception as error:  # also ValueError of int()
             raise syntax_error(text, error) from None
     _check_calls(tree, tokens)
-    if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk_nodes(tree)):
-        raise PathError("E064", "the step of a slice cannot be 0", width=len(text))
+    for node in walk_nodes(tree):
+        if node["type"] == "slice" and node["children"][2] == 0:
+            raise PathError("E064", "the step of a slice cannot be 0", width=len(text))
     return tree, tokens
 
 
@@ -93,7 +94,8 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     arguments = 0
     for call, token in zip(calls, names, strict=True):
         _check_call(call, token)
-        arguments += [argument["type"] for argument in call["children"]].count("expref")
+        for argument in call["children"]:
+            arguments += argument["type"] == "expref"
     exprefs = [token for token in tokens if token.type == "expref"]
     if len(exprefs) > arguments:
         advice = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"

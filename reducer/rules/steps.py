@@ -67,7 +67,7 @@ def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
 def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
     """Return whether a step can remove or change what another step reads."""
     place, full = names_of(step.path.shape), (*base, *chain)
-    for items in _shortened(step):
+    for items in shortened_lists(step):
         # If items are read one by one, removing an item also removes what depends on it.
         if (whole or len(items) > len(base)) and overlap(items, full):
             return True
@@ -75,7 +75,7 @@ def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
     return overlap(full, place) and step.op.takes(full[len(place) :])
 
 
-def _shortened(step: Step) -> list[Chain]:
+def shortened_lists(step: Step) -> list[Chain]:
     """Return the lists from which a step removes items."""
     return [(*names_of(step.path.shape), *below) for below in step.op.shortens()]
 
@@ -93,14 +93,14 @@ def _moving_index(step: Step, steps: tuple[Step, ...]) -> Problem | None:
     for number, (kind, *position) in enumerate(step.path.shape):
         if kind == "slice" or (kind == "index" and position[0] < 0):
             return "E066", "a path cannot use a slice or an index from the end", ""
-        if kind == "index" and _is_shortened(names_of(step.path.shape[:number]), steps):
+        if kind == "index" and _isshortened_lists(names_of(step.path.shape[:number]), steps):
             return "E067", "a path cannot use an index in a list that a step shortens", ""
     return None
 
 
-def _is_shortened(place: Chain, steps: tuple[Step, ...]) -> bool:
+def _isshortened_lists(place: Chain, steps: tuple[Step, ...]) -> bool:
     for step in steps:
-        for items in _shortened(step):
+        for items in shortened_lists(step):
             if len(place) == len(items) and overlap(place, items):
                 return True
     return False
@@ -146,7 +146,7 @@ at the place and below it.
 
 
 def named(step: Step) -> Iterator[Way]:
-    """Yield the ways to everything that a step names: its places, and what it selects, reads, keeps or drops.
+    """Yield the ways to everything that a step names: its places, and what it reads, keeps or drops.
 
     Keys also pass through lists: `items`, `id` leads to the `id` of each item.
     """
@@ -157,14 +157,10 @@ def named(step: Step) -> Iterator[Way]:
             yield (*_along(shape), *chain)
     place = _along(step.path.shape)
     yield place
-    for chain in step.op.shortens():
-        yield (*place, *chain, ITEM)
     for base, chain in step.op.reads():
         yield (*place, *base, *chain)
     for chain in step.op.names():
         yield (*place, *chain)
-        if place[-1:] != (ITEM,):
-            yield (*place, ITEM)
     yield from step.op.reads_return()
 
 
@@ -176,6 +172,8 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
     for step in steps:
         place = _along(step.path.shape)
         ways.update(named(step))
+        for chain in step.op.shortens():
+            ways.add((*place, *chain, _TEXT))
         if str not in step.op.accepts:
             ways.add((*place, _TEXT))
         if step.op.lines:

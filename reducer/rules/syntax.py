@@ -37,16 +37,15 @@ class Fault(NamedTuple):
 
 
 class _Error(NamedTuple):
-    """A syntax error: its lines, where it was noticed, where the construct starts, and what PyYAML says."""
+    """A syntax error: where it was noticed, where the construct starts, both with their lines, and what PyYAML says."""
 
     lines: Sequence[str]
     at: Span
+    line: str
     start: Span
+    first_line: str
     problem: str
     context: str
-
-    def line(self, span: Span) -> str:
-        return self.lines[span.line - 1]
 
 
 def explain(lines: Sequence[str], error: Exception) -> Fault:
@@ -55,8 +54,9 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     if not isinstance(error, MarkedYAMLError) or mark is None:
         return Fault(Span(1, 1, 1), "E042", "an escape sequence in this file is not a valid character")
     at, start = _position(mark), _position(error.context_mark or mark)
-    found = _Error(lines, at, start, error.problem or "", error.context or "")
-    for trap in _TRAPS if max(len(found.line(at)), len(found.line(start))) <= _MAX_LINE else (_tab,):
+    line, first_line = lines[at.line - 1], lines[start.line - 1]
+    found = _Error(lines, at, line, start, first_line, error.problem or "", error.context or "")
+    for trap in _TRAPS if max(len(line), len(first_line)) <= _MAX_LINE else (_tab,):
         fault = trap(found)
         if fault is not None:
             return fault
@@ -71,7 +71,7 @@ def _position(mark: Mark) -> Span:
 def _tab(error: _Error) -> Fault | None:
     if "character '\\t'" not in error.problem:
         return None
-    spaces = shortened(error.line(error.at).replace("\t", "  "))
+    spaces = shortened(error.line.replace("\t", "  "))
     return Fault(error.at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
 
 
@@ -79,16 +79,16 @@ def _escape(error: _Error) -> Fault | None:
     if "quoted scalar" not in error.context or "escape" not in error.problem:
         return None
     span = Span(error.at.line, error.at.column - 1, 2)
-    escape = error.line(span)[span.column - 1 : span.column + 1]
+    escape = error.line[span.column - 1 : span.column + 1]
     return Fault(span, "E042", f"`{escape}` is not an escape sequence")
 
 
 def _unquoted_text(error: _Error) -> Fault | None:
     """Explain a key or value that needs quotes."""
     if "cannot start any token" in error.problem:
-        return unquoted(error.line(error.at), error.at)
+        return unquoted(error.line, error.at)
     in_flow = error.context.startswith("while parsing a flow")
-    return _value(error.line(error.at), error.at, in_flow) or _value(error.line(error.start), error.start, in_flow)
+    return _value(error.line, error.at, in_flow) or _value(error.first_line, error.start, in_flow)
 
 
 def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
@@ -150,17 +150,16 @@ def _parts(line: str) -> tuple[int, str, int, str]:
 def _unclosed_quote(error: _Error) -> Fault | None:
     """Explain an unclosed quote. If another quote closes it, the error appears far below."""
     if "quoted scalar" in error.context:
-        return _unclosed(error, error.start)
+        return _unclosed(error.first_line, error.start)
     last = error.at.line - 1
     for row in range(last, max(0, last - _MAX_ABOVE), -1):
         _, _, column, value = _parts(error.lines[row - 1])
         if value[:1] in ('"', "'") and not _QUOTED.match(value):
-            return _unclosed(error, Span(row, column, 1))
+            return _unclosed(error.lines[row - 1], Span(row, column, 1))
     return None
 
 
-def _unclosed(error: _Error, at: Span) -> Fault:
-    line = error.line(at)
+def _unclosed(line: str, at: Span) -> Fault:
     _, key, column, value = _parts(line)
     advice = f"write {shortened(f'{key}: {value}{_character(line, at)}')}" if key and at.column == column else ""
     return Fault(at, "E034", "this quote is not closed", advice)
@@ -168,11 +167,10 @@ def _unclosed(error: _Error, at: Span) -> Fault:
 
 def _bracket(error: _Error) -> Fault | None:
     """Explain an unclosed or unopened bracket, and a missing comma."""
-    first = error.line(error.start)
-    bracket, char = _character(first, error.start), _character(error.line(error.at), error.at)
+    bracket, char = _character(error.first_line, error.start), _character(error.line, error.at)
     if bracket not in _CLOSING or not error.problem.startswith("expected ','"):
         return Fault(error.at, "E035", f"this `{char}` has no opening bracket") if char in ("]", "}") else None
-    _, key, _, value = _parts(first)
+    _, key, _, value = _parts(error.first_line)
     closing = _CLOSING[bracket]
     if "<stream end>" not in error.problem and error.at.line == error.start.line:
         return Fault(error.at, "E035", f"a `,` or `{closing}` is missing before this")
@@ -196,7 +194,7 @@ def _missing_space(error: _Error) -> Fault | None:
 
 def _missing_dash(error: _Error) -> Fault | None:
     in_list = error.context == "while parsing a block collection"
-    if not in_list or error.at.column != error.start.column or _character(error.line(error.at), error.at) == "-":
+    if not in_list or error.at.column != error.start.column or _character(error.line, error.at) == "-":
         return None
     span, text = _whole_line(error)
     return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
@@ -207,7 +205,7 @@ def _indentation(error: _Error) -> Fault | None:
     if not any(word in error.problem for word in words) or "<document start>" in error.problem:
         return None
     span, text = _whole_line(error)
-    if text.startswith(":") or (_character(error.line(error.at), error.at) == "-" and text[0] != "-"):
+    if text.startswith(":") or (_character(error.line, error.at) == "-" and text[0] != "-"):
         return None
     advice = ""
     for line in reversed(error.lines[: error.at.line - 1]):
@@ -220,9 +218,8 @@ def _indentation(error: _Error) -> Fault | None:
 
 
 def _whole_line(error: _Error) -> tuple[Span, str]:
-    line = error.line(error.at)
-    text = line.strip()
-    return Span(error.at.line, len(line) - len(line.lstrip(" ")) + 1, max(1, len(text))), text
+    text = error.line.strip()
+    return Span(error.at.line, len(error.line) - len(error.line.lstrip(" ")) + 1, max(1, len(text))), text
 
 
 _TRAPS: tuple[Callable[[_Error], Fault | None], ...] = (

@@ -29,99 +29,54 @@ def tree_of(content: Any, *steps: dict[str, Any], **keys: Any) -> Any:
 
 LONG = "word " * 40
 CUT = {"truncate": {"head": 9, "tail": 9}}
+MARKER = {"marker": " …[186 more characters]"}
+FOUND = {"text": "192.0.2.1", "type": "ipv4"}, {"text": "evil-updates.com", "type": "domain"}
+NUMBERS = [{"raw": str(10**40)}, {"raw": "0.5"}, {"raw": "-0.0"}, True, None, {"raw": str(-(2**53))}]
+UNWRAPPED = {"items": [{"keys": ["b"], "items": [1]}], "opened": True, "unwrapped": 1}
+
+
+def cut(items: list[Any], left: int, *ranges: list[int], **more: Any) -> dict[str, Any]:
+    """Return a list or an object of which some items are removed."""
+    return {"items": items, "left": left, "ranges": [*ranges], **more}
+
+
+def gone(text: str) -> dict[str, Any]:
+    """Return a piece of a text that the first step removed."""
+    return {"text": text, "step": 1, "kept": 0}
 
 
 @pytest.mark.parametrize(
     ("content", "steps", "node"),
     [
         ({"a": 1}, [{"limit": 1}], {"keys": ["a"], "items": [1]}),
-        (
-            [1, 2, 3, 4],
-            [{"limit": {"head": 1, "tail": 1}}],
-            {"items": [1, 2, 3, 4], "left": 2, "ranges": [[1, 3, 1, 0]]},
-        ),
+        ([1, 2, 3, 4], [{"limit": {"head": 1, "tail": 1}}], cut([1, 2, 3, 4], 2, [1, 3, 1, 0])),
         (
             [{"a": 1, "b": 2}, {"a": 3}],
             [{"drop": "b"}, {"limit": 1}],
-            {
-                "items": [
-                    {"keys": ["a", "b"], "items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]},
-                    {"keys": ["a"], "items": [3]},
-                ],
-                "left": 1,
-                "ranges": [[1, 2, 2, 0]],
-            },
+            cut([cut([1, 2], 1, [1, 2, 1, 0], keys=["a", "b"]), {"keys": ["a"], "items": [3]}], 1, [1, 2, 2, 0]),
         ),
         # A removed item shows what an earlier step removed from it.
         (
             [{"a": 1}, {"a": 3, "b": 2}],
             [{"drop": "b"}, {"limit": 1}],
-            {
-                "items": [
-                    {"keys": ["a"], "items": [1]},
-                    {"keys": ["a", "b"], "items": [3, 2], "left": 0, "ranges": [[1, 2, 1, 0]]},
-                ],
-                "left": 1,
-                "ranges": [[1, 2, 2, 0]],
-            },
+            cut([{"keys": ["a"], "items": [1]}, cut([3, 2], 0, [1, 2, 1, 0], keys=["a", "b"])], 1, [1, 2, 2, 0]),
         ),
         # The root keeps its keys, so everything in the value is removed.
         (
             {"a": [1, 2], "b": LONG},
             [{"drop": ["a", "b"]}],
-            {
-                "keys": ["a", "b"],
-                "items": [
-                    {"items": [1, 2], "left": 0, "ranges": [[0, 2, 1, 0]]},
-                    {"text": [{"text": LONG, "step": 1, "kept": 0}]},
-                ],
-            },
+            {"keys": ["a", "b"], "items": [cut([1, 2], 0, [0, 2, 1, 0]), {"text": [gone(LONG)]}]},
         ),
-        (
-            LONG,
-            [CUT],
-            {
-                "text": [
-                    "word word",
-                    {"marker": " …[186 more characters]"},
-                    {"text": LONG[9:-5], "step": 1, "kept": 0},
-                    "word ",
-                ]
-            },
-        ),
-        (
-            "From 192.0.2.1 and evil-updates.com",
-            [],
-            {
-                "text": [
-                    *("From ", {"text": "192.0.2.1", "type": "ipv4"}, " and "),
-                    {"text": "evil-updates.com", "type": "domain"},
-                ]
-            },
-        ),
+        (LONG, [CUT], {"text": ["word word", MARKER, gone(LONG[9:-5]), "word "]}),
+        ("From 192.0.2.1 and evil-updates.com", [], {"text": ["From ", FOUND[0], " and ", FOUND[1]]}),
         (
             {"a": "[1, 2, 3]"},
             [{"path": "a", "limit": 1}],
-            {"keys": ["a"], "items": [{"items": [1, 2, 3], "left": 1, "ranges": [[1, 3, 1, 0]], "opened": True}]},
+            {"keys": ["a"], "items": [cut([1, 2, 3], 1, [1, 3, 1, 0], opened=True)]},
         ),
-        (
-            {"a": '[{"b": 1}]'},
-            [{"unwrap": True}],
-            {
-                "keys": ["a"],
-                "items": [{"items": [{"keys": ["b"], "items": [1]}], "opened": True, "unwrapped": 1}],
-            },
-        ),
-        (
-            [10**40, 0.5, -0.0, True, None, -(2**53)],
-            [],
-            {"items": [{"raw": str(10**40)}, {"raw": "0.5"}, {"raw": "-0.0"}, True, None, {"raw": str(-(2**53))}]},
-        ),
-        (
-            "[Decimal('1.5'), {1, 2}]",
-            [],
-            {"items": [{"raw": "Decimal('1.5')"}, {"items": [1, 2]}], "opened": True},
-        ),
+        ({"a": '[{"b": 1}]'}, [{"unwrap": True}], {"keys": ["a"], "items": [UNWRAPPED]}),
+        ([10**40, 0.5, -0.0, True, None, -(2**53)], [], {"items": NUMBERS}),
+        ("[Decimal('1.5'), {1, 2}]", [], {"items": [{"raw": "Decimal('1.5')"}, {"items": [1, 2]}], "opened": True}),
         (None, [], None),
         ("", [], ""),
     ],

@@ -40,9 +40,9 @@ def recognises(item: ResponseItem, source: Source, strict: bool) -> bool:
         return type(item.type) is str or type(item.role) is str
     if item.type in (*_CALLS, *_RETURNS):
         return type(item.call_id) is str
-    kinds = [part.type for part in parts(item.content, source)]
-    is_message = bool(kinds) or (item.type == "message" and source.mark(item.content) == '"')
-    return type(item.role) is str and is_message and all(kind in _PARTS for kind in kinds)
+    listed = parts(item.content, source)
+    is_message = bool(listed) or (item.type == "message" and source.mark(item.content) == '"')
+    return type(item.role) is str and is_message and all(part.type in _PARTS for part in listed)
 
 
 def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:

@@ -87,7 +87,7 @@ def recognises(message: SessionMessage, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
-    is_own = any(one is not UNSET for one in own)
+    is_own = own != (UNSET,) * len(own)
     if type(message.role) is not str:
         return is_own and not strict
     return is_own or not strict or any(part.type == "activity" for part in objects(message.parts, Part))
@@ -206,9 +206,13 @@ def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
 
 def _new_calls(part: Part, call_ids: set[str]) -> list[ToolCall]:
     """Return the calls of a part whose ids are not in `call_ids`, and add their ids."""
-    found = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
-    new = [call for call in found if call.id not in call_ids]
-    call_ids.update(call.id for call in new if call.id)
+    new = []
+    for tool in objects(part.tools, Tool):
+        call_id = str(tool.id or "")
+        if call_id not in call_ids:
+            new.append(ToolCall(tool.name, call_id, tool.arguments))
+        if call_id:
+            call_ids.add(call_id)
     return new
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from reducer.histories.format import Format, Path, Turn
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source
-from reducer.histories.stored.messages import search, with_source
+from reducer.histories.stored.messages import is_message, search, with_source
 
 
 class Link(NamedTuple):
@@ -55,7 +55,7 @@ def linked_histories(data: bytes) -> list[History]:
 
 
 def _linked(path: Path, form: Format, message: Any, source: Source) -> Linked:
-    is_valid = type(message) is form.MESSAGE and form.recognises(message, source, False)
+    is_valid = is_message(message, form, source)
     is_response = is_elsewhere = False
     links: list[Link] = []
     for one in form.read(message, source) if is_valid else ():

@@ -119,15 +119,19 @@ def _response(turn: Turn, source: Source) -> Response:
 
 
 def _texts(turn: Turn, source: Source) -> list[str]:
-    values = [text if isinstance(text, str) else source.value(text) for text in turn.texts]
-    return [value if isinstance(value, str) else searched(value) for value in values if value is not None]
+    texts = []
+    for text in turn.texts:
+        value = text if isinstance(text, str) else source.value(text)
+        if value is not None:
+            texts.append(value if isinstance(value, str) else searched(value))
+    return texts
 
 
 def copies_of(one: ToolReturn, source: Source) -> list[Raw]:
     """Return the copies of a content that can change, texts first: the others can be the values that they encode."""
-    texts = [raw for raw in one.contents if source.mark(raw) == '"']
-    others = [raw for raw in one.contents if source.mark(raw) in ("[", "{")]
-    return texts + others or one.contents[:1]
+    copies = [raw for raw in one.contents if source.mark(raw) in ('"', "[", "{")]
+    copies.sort(key=lambda raw: source.mark(raw) != '"')
+    return copies or one.contents[:1]
 
 
 def text_of(value: Any) -> str:
