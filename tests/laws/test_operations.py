@@ -43,6 +43,7 @@ class Failing(DropNull):
         assert None not in place.contents()
 
 
+@pytest.mark.slow
 def test_every_operation_is_generated_and_a_new_one_obeys_the_laws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operations(), "drop_null", DropNull)
     effective: Counter[str] = Counter()
