@@ -102,6 +102,7 @@ class ReturnPlace(NamedTuple):
 class Explanation:
     """What a rule did to one content. Sizes are characters.
 
+    - `tried` are the candidates for the tool whose `where` does not hold.
     - `why` explains why the content is unchanged, or describes the fault if `status` is `fault`.
     - `unstable` is the step that would change the result again, if that is the fault.
     - `rewritten` is what writing compact JSON saves.
@@ -133,6 +134,7 @@ class Explanation:
     place: ReturnPlace | None = None
     unstable: StepRun | None = None
     tree: Any = None
+    tried: tuple[Rule, ...] = ()
 
     @property
     def name(self) -> str:
@@ -202,6 +204,7 @@ def explain_outcome(
         referenced=max(0, after - after_alone),
         restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
         over=over,
+        tried=outcome.tried,
         unstable=outcome.unstable,
     )
 

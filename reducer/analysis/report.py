@@ -115,7 +115,7 @@ class Tally:
     """The totals of tool returns, with tools in the order of their first returns.
 
     - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
-    - `rules` maps each tool to its rule file.
+    - `rules` maps each tool to the rule files that were chosen for its returns, with the number of returns.
     - `needs` maps kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
@@ -123,7 +123,7 @@ class Tally:
     """
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
-    rules: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, Counter[str]] = field(default_factory=dict)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
     measures: Measures | None = None
@@ -136,7 +136,7 @@ class Tally:
             tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
             self.tools.setdefault(tool, Counter()).update(counts)
             if name in other.rules:
-                self.rules.setdefault(tool, other.rules[name])
+                self.rules.setdefault(tool, Counter()).update(other.rules[name])
         for key, need in other.needs.items():
             self.add_need(key, need)
         self.found |= other.found
@@ -164,7 +164,7 @@ def tally_of(entry: Explanation) -> Tally:
     for name, need in _needs(entry):
         tally.add_need((need.kind, need.where, name), need)
     if rule is not None:
-        tally.rules[tool] = rule.file
+        tally.rules[tool] = Counter([rule.file])
         if entry.status != "gated":
             tally.found.add((rule.file, _GATE))
         for step in entry.steps:
@@ -182,8 +182,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
-    if condition := _failed_condition(entry, rule):
-        yield _GATE, Attention("gated", rule.file, condition, characters=entry.before, first=name)
+    for other in (*entry.tried, rule) if entry.status == "gated" else entry.tried:
+        if condition := _failed_condition(entry, other):
+            yield _GATE, Attention("gated", other.file, condition, characters=entry.before, first=name)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
@@ -196,9 +197,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
 
 
 def _failed_condition(entry: Explanation, rule: Rule) -> str:
-    """Return the condition that kept the rule from a return; empty if the rule was applied or the return is small."""
+    """Return the condition that kept a rule from a return; empty if there is none or the return is too small."""
     when = rule.when
-    if entry.status != "gated" or when is None or when.where is None or entry.before < (when.min_chars or 0):
+    if when is None or when.where is None or entry.before < (when.min_chars or 0):
         return ""
     return _short(when.where.text)
 
@@ -224,10 +225,14 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolReport:
-    """The totals of one tool, or of all. `untouched` counts the returns to which rules never apply."""
+    """The totals of one tool, or of all.
+
+    `rules` are those that were chosen for its returns with the number of returns, the most frequent first. `untouched`
+    counts the returns to which rules never apply.
+    """
 
     tool: str
-    rule: Rule | None = None
+    rules: tuple[tuple[Rule, int], ...] = ()
     calls: int = 0
     before: int = 0
     after: int = 0
@@ -258,14 +263,15 @@ class Report:
         rules = {rule.file: rule for rule in self.ruleset.rules}
         tools = []
         for tool, sums in self.tally.tools.items():
-            rule = rules.get(self.tally.rules.get(tool, ""))
-            tools.append(ToolReport(tool, rule, **sums))
+            files = self.tally.rules.get(tool, Counter[str]()).most_common()
+            chosen = tuple((rules[file], calls) for file, calls in files if file in rules)
+            tools.append(ToolReport(tool, chosen, **sums))
         return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
     def total(self) -> ToolReport:
         """The totals of all tools."""
-        return ToolReport("Total", None, **sum(self.tally.tools.values(), Counter()))
+        return ToolReport("Total", (), **sum(self.tally.tools.values(), Counter()))
 
 
 def attention(report: Report) -> tuple[Attention, ...]:
@@ -282,7 +288,9 @@ def attention(report: Report) -> tuple[Attention, ...]:
 
 
 def _unused_rules(report: Report) -> Iterator[Attention]:
-    used = set(report.tally.rules.values())
+    used = {need.where for need in report.tally.needs.values() if need.kind == "gated"}
+    for files in report.tally.rules.values():
+        used.update(files)
     for rule in report.ruleset.rules:
         # Nobody uses every tool of the built-in packs.
         if rule.file not in used and not is_builtin(rule.file):

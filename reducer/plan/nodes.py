@@ -12,6 +12,7 @@ from operator import is_
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
 from reducer.markers import Marker
@@ -203,20 +204,24 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
 # --- values with structure
 
 
-def open_return(content: Any, by_lines: bool = False) -> Opened | None:
-    """Open a whole content, or return None if rules never change it: a plain text by its lines with `by_lines`.
-
-    Raises `Unreducible`.
-    """
+def open_return(content: Any) -> Opened | None:
+    """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
     if type(content) is str:
         parsed = parse(content)
         if parsed is not None:
             return open_parsed(*parsed)
-        return open_lines(content) if content and by_lines else Opened(content, as_it_is)
+        return Opened(content, as_it_is)
     if is_media(content):
         return None
     top = open_live(content)
     return top if type(top.value) in _EMPTY else None
+
+
+def opened_again(top: Opened, by_lines: bool = False) -> Opened:
+    """Return an opened content with a new plan, and with `by_lines` a plain text as the list of its lines."""
+    if by_lines and type(top.value) is str and top.value:
+        return open_lines(top.value)
+    return replace(top, inside={})
 
 
 def open_parsed(value: Any, notation: Format) -> Opened:

@@ -17,7 +17,7 @@ from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
 from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
-from reducer.rules.choose import check_tool_names, rule_chooser
+from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
@@ -34,7 +34,8 @@ MAX_STEPS = 200
 def read_rules(*sources: FilePath | str) -> Ruleset:
     """Read rule files, folders, and built-in packs into a ruleset: `rule_files` describes sources.
 
-    If several sources contain the same tool name or glob, the last one applies. Raises `RuleError` with all errors.
+    If several sources contain the same tool name or glob, the last one is tried first. Raises `RuleError` with all
+    errors.
     """
     ruleset, problems = check_rules(*sources)
     if ruleset is None:
@@ -146,6 +147,8 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
     checked = validated(RuleFile, data, tree, report, context=vocabulary)
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
     steps = _compile_steps(tree, report, vocabulary, conditions, general)
+    if checked is not None and checked.prefixed:
+        _check_prefixed(tree, report, checked)
     if checked is None or steps is None:
         return None
     if not steps and checked.max_chars is None:
@@ -155,6 +158,15 @@ def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions
     for step, (code, message, advice) in lint(steps):
         report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, advice)
     return _assembled(report, checked, steps, vocabulary, general)
+
+
+def _check_prefixed(tree: MappingNode, report: Report, checked: RuleFile) -> None:
+    """Report `prefixed` without a `when.where` or without a name."""
+    key = locate(tree, ("prefixed",), key=True)
+    if checked.when is None or checked.when.where is None:
+        report.add(key, "E084", "`prefixed` requires `when: {where: ...}`")
+    elif all(map(is_glob, checked.tool)):
+        report.add(key, "E084", "`prefixed` requires a name; a glob matches prefixes itself", "remove `prefixed`")
 
 
 def _assembled(
@@ -187,6 +199,8 @@ def _assembled(
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when),
         tests=tuple(checked.tests),
+        prefixed=checked.prefixed,
+        source=report.source,
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
 
