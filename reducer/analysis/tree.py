@@ -56,7 +56,7 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
         top = top or open_return(content)
     plan = top.inside.get(0) if top is not None and is_changed else None
     # The structure that the engine opened lacks the items that it cannot read.
-    value = content if top is None or type(content) is not str else top.value
+    value = top.value if top is not None and (type(content) is str or top.wraps) else content
     node = _node(value, _State(plan, plan))
     if value is not content:
         node["opened"] = True

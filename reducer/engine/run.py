@@ -22,6 +22,7 @@ from reducer.values import (
     MAX_TEXT_CHARS,
     PLAIN,
     Unreducible,
+    chars,
     dump,
     plain,
     readable_part,
@@ -102,7 +103,7 @@ def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None) -
     top = open_return(content)
     if top is None:
         return Outcome(rules[0], content)
-    is_text = type(content) is str and type(top.value) is str
+    is_text = type(content) is str and type(top.value) is str and not top.wraps
     candidates = Candidates(rules, References(protected, content, is_text))
     chosen = candidates.choose(content, top)
     rule = chosen.rule
@@ -158,13 +159,17 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
 def _written(rule: Rule, content: Any, top: Opened) -> Any:
     """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
     value = build(top.value, top.inside.get(0))
-    compact = type(content) is str and any(step.op.writes_compactly for step in rule.steps)
-    if value is top.value and not (compact and top.is_json):
+    compact = any(step.op.writes_compactly for step in rule.steps)
+    if value is top.value and not (compact and (top.is_json or top.wraps)):
         return content
     new = top.write(value)
-    if type(content) is str and compact and not top.is_json and (found := parse(new)) and found[1].is_json:
+    if top.wraps:
+        return content if new == content or chars(new) > chars(content) else new
+    if type(content) is not str:
+        return content if new == content else new
+    if compact and not top.is_json and (found := parse(new)) and found[1].is_json:
         new = dump(value)  # what is left of a Python literal is also JSON, such as `[1, 2]`: the next pass reads JSON
-    return content if new == content or (type(content) is str and len(new) > len(content)) else new
+    return content if new == content or len(new) > len(content) else new
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:

@@ -156,11 +156,28 @@ def _cut_off(value: Any) -> str:
     return json.dumps(value)[:-1]
 
 
+def _blocks(value: Any) -> list[dict[str, str]]:
+    """Return the content blocks of MCP in which a server returns a value."""
+    values = value if isinstance(value, list) and len(value) > 1 else [value]
+    return [{"type": "text", "text": each if isinstance(each, str) else json.dumps(each, indent=1)} for each in values]
+
+
+def _result(value: Any) -> dict[str, Any]:
+    """Return the result of a call to an MCP server with a value as a structure and as texts."""
+    structure = value if isinstance(value, dict) else {"result": value}
+    return {"content": _blocks(value), "structuredContent": structure, "isError": False}
+
+
+def _result_in_one_block(value: Any) -> str:
+    return json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]})
+
+
 _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
     *([storable] * 6),
     *([partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)] * 2),
     _payload,
     _cut_off,
+    *(_blocks, _result, _result_in_one_block),
 )
 
 # The places of each kind of content that each kind of operation is for.
