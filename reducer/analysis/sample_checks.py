@@ -19,9 +19,11 @@ from reducer.analysis.measures import step_label
 from reducer.analysis.query import Nothing, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
-from reducer.engine import attempt
+from reducer.engine import StepRun, attempt
+from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic, counted, did_you_mean, nearest
-from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
+from reducer.formats import unwrapped
+from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, walk
 from reducer.paths.parser import Node
 from reducer.paths.parser import parse as parse_expression
 from reducer.rules import Rule, Ruleset, Step, When
@@ -35,6 +37,8 @@ _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
+"""The beginning of a path that names a wrapper of MCP."""
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _COMPARING = frozenset({"comparator", "function_expression"})
@@ -42,11 +46,16 @@ _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and what each step left of it."""
+    """A sample, what the rule did to it, and what each step left of it.
+
+    `breaks_where` is the step after which the `where` of the rule does not hold, if it does not hold for the result.
+    """
 
     name: str
     did: Explanation
     left: Sequence[Any]
+    is_wrapper: bool
+    breaks_where: StepRun | None
 
 
 class _Finding(NamedTuple):
@@ -78,6 +87,8 @@ def problems_when_run(
     if rule.when is not None and runs:
         for finding in _of_gate(rule.when, runs):
             _add(report, finding, locate(tree, ("when",)), locate(tree, ("when",), key=True))
+    for run in runs:
+        _add_broken_where(report, tree, run)
     _add_findings_of_steps(report, tree, rule, runs)
     for run in runs:
         if run.did.over:
@@ -103,9 +114,24 @@ def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> l
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
-    outcome = attempt(alone(rule, ruleset), rule.name, content)
+    only = alone(rule, ruleset)
+    outcome = attempt(only, rule.name, content)
     left = [outcome.left_after(number) for number in range(len(rule.steps) + 1)]
-    return _Run(name, explained(rule.name, content, outcome), left)
+    is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
+    broken = None if is_recognised else breaks_where(rule, outcome)
+    return _Run(name, explained(rule.name, content, outcome), left, unwrapped(content) is not content, broken)
+
+
+def _add_broken_where(report: Report, tree: Tree, run: _Run) -> None:
+    """Report the step after which the `where` of its rule does not hold any more."""
+    broken = run.breaks_where
+    if broken is None:
+        return
+    node, name = locate(tree, ("max_chars",), key=True), "max_chars"
+    if broken.step is not None:
+        step = locate(tree, ("steps", broken.number - 1))
+        node, name = locate(step, (broken.step.op.verb(),), key=True), broken.step.name
+    report.add(node, "E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
 
 
 def _add(report: Report, finding: _Finding, node: Tree, otherwise: Span) -> None:
@@ -172,10 +198,23 @@ def _finds_nothing(step: Step, ran: Sequence[_Run], nothing: Iterable[Nothing | 
     is_there = any(step.path.find(run.left[step.number - 1]) for run in ran)
     reasons = [reason for reason in nothing if reason is not None]
     why = next((reason for reason in reasons if reason.path), reasons[0])
+    if any(run.is_wrapper for run in ran) and (wrapper := _WRAPPER.match(text)):
+        inside = _inside_wrapper(text[wrapper.end() :], ran)
+        return _Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", f"write `{inside}`", text)
     is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
     code = "W062" if was_there and not is_there else "W060"
     instead = why.path if is_safe else ""
     return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, instead=instead)
+
+
+def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
+    """Return what to write instead of a path through a wrapper: a path that finds something, if there is one."""
+    written = text or "@"
+    for path in (written, written.removeprefix("result.") or "@", f"[*].{text}" if text else "@"):
+        found = compile_path(path)
+        if any(found.find(run.left[0]) for run in runs):
+            return path
+    return written
 
 
 def _undone(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
