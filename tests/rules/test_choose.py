@@ -83,3 +83,53 @@ def test_a_long_name_matches_no_rule_for_another_name() -> None:
     assert chosen([name], name) == name
     for longer in (f"{name}a", name * 2, f"{name[:100]}\0{name[:100]}"):
         assert chosen([name, "?" * MAX_NAME], longer) is None
+
+
+def prefixed(*names: str, where: bool = True) -> Ruleset:
+    """Return rules for these names that also match behind prefixes, and one for all tools."""
+    gate = "when: {where: a}\n" if where else ""
+    files = [
+        (f"{n}.yaml", f"version: 1\ntool: '{name}'\nprefixed: true\n{gate}max_chars: 9\n")
+        for n, name in enumerate(names)
+    ]
+    ruleset, problems = compile_rules([*files, ("all.yaml", "version: 1\ntool: '*'\nmax_chars: 9\n")])
+    assert ruleset is not None, problems
+    return ruleset
+
+
+@pytest.mark.parametrize(("name", "tool", "expected"), CASES["prefixed"])
+def test_a_name_matches_behind_the_prefix_of_a_server(name: str, tool: str, expected: bool) -> None:
+    names = [rule.name for rule in prefixed(name).rules_for(tool)]
+    assert names == ([name, "*"] if expected else ["*"])
+    matched = [match.is_prefixed for match in matches(prefixed(name).rules, tool)]
+    assert matched == ([tool != name, False] if expected else [False])
+
+
+def test_the_longest_suffix_is_tried_first_after_names_and_globs() -> None:
+    ruleset = prefixed("list_issues", "github_list_issues", "github")
+    tool = "mcp__my_github_list_issues"
+    assert [rule.name for rule in ruleset.rules_for(tool)] == ["github_list_issues", "list_issues", "*"]
+    glob = ("glob.yaml", "version: 1\ntool: 'mcp_*'\nwhen: {where: b}\nmax_chars: 9\n")
+    exact = ("exact.yaml", f"version: 1\ntool: {tool}\nwhen: {{where: b}}\nmax_chars: 9\n")
+    assert ruleset.texts is not None
+    more, problems = compile_rules([*ruleset.texts.sources[0], glob, exact])
+    assert more is not None, problems
+    assert [rule.name for rule in more.rules_for(tool)] == [*(tool, "mcp_*", "github_list_issues", "list_issues", "*")]
+
+
+def test_several_rules_for_a_name_need_a_condition_each() -> None:
+    texts = {
+        name: f"version: 1\ntool: x\n{gate}max_chars: 9\n" for name, gate in (("a", "when: {where: a}\n"), ("b", ""))
+    }
+    two = [("1.yaml", texts["a"]), ("2.yaml", texts["a"])]
+    assert compile_rules(two)[1] == ()
+    for files in ([("1.yaml", texts["a"]), ("2.yaml", texts["b"])], [("1.yaml", texts["b"]), ("2.yaml", texts["a"])]):
+        assert [problem.code for problem in compile_rules(files)[1]] == ["E080"]
+    ruleset, _ = compile_rules([("1.yaml", texts["b"])], [("2.yaml", texts["a"])])
+    assert ruleset is not None
+    assert [rule.file for rule in ruleset.rules_for("x")] == ["2.yaml", "1.yaml"]
+    assert ruleset.replaced == ()
+    ruleset, _ = compile_rules(two, [("3.yaml", texts["b"])])
+    assert ruleset is not None
+    assert [rule.file for rule in ruleset.rules_for("x")] == ["3.yaml"]
+    assert [each.instead_of for each in ruleset.replaced] == ["1.yaml", "2.yaml"]
