@@ -210,7 +210,8 @@ def _finds_nothing(step: Step, ran: Sequence[_Run], nothing: Iterable[Nothing | 
 def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
     """Return what to write instead of a path through a wrapper: a path that finds something, if there is one."""
     written = text or "@"
-    for path in (written, written.removeprefix("result.") or "@", f"[*].{text}" if text else "@"):
+    alone = re.sub(r"^result\b\.?", "", text) or "@"
+    for path in (written, alone, f"[*].{text}" if text else "@"):
         found = compile_path(path)
         if any(found.find(run.left[0]) for run in runs):
             return path
