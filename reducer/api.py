@@ -103,14 +103,14 @@ class Reducer:
 
         `references`: see `reduce`. Raises `HistoryError` if the data is not a history.
         """
-        from reducer.histories.stored import later_mentions, reduce_json
+        from reducer.histories.stored import reduce_json
 
         ruleset = self.ruleset  # `reload` can replace it at any time
         return reduce_json(
             data,
             partial(reduce_content, ruleset),
             applies=lambda tool: bool(ruleset.rules_for(tool)),
-            mentions=later_mentions(data) if references else None,
+            references=references,
         )
 
     def instructions(self, tools: Iterable[str] | None = None) -> str:

@@ -57,6 +57,14 @@ def fixed_point(ruleset: Ruleset, content: Any) -> Outcome:
     return outcome
 
 
+def ruleset_of(*tools: str) -> Ruleset:
+    """Return one rule per tool name or glob."""
+    texts = [(f"{n}.yaml", f"version: 1\ntool: '{tool}'\nsteps: [{{limit: 2}}]\n") for n, tool in enumerate(tools)]
+    ruleset, problems = compile_rules(texts)
+    assert ruleset is not None, problems
+    return ruleset
+
+
 def forced(rule: Rule) -> Ruleset:
     """Return a ruleset in which `rule` applies to every tool."""
     return Ruleset((rule,), lambda tool: (rule,))
@@ -74,6 +82,13 @@ def decoded_nested(text: str) -> Any:
     """Return the structure in a nested text, or the text if it contains none."""
     found = parse_nested(text)
     return text if found is None else plain(found[0])
+
+
+def nested(levels: int, value: Any = 1, key: str = "") -> Any:
+    """Return a value in so many lists, or in objects with one key."""
+    for _ in range(levels):
+        value = {key: value} if key else [value]
+    return value
 
 
 def texts(value: Any) -> Iterator[str]:

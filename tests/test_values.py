@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducer.values import MAX_JSON_DEPTH, as_python_3_11, is_deep, loads
+from tests.helpers import nested
 
 TRAILING = "Illegal trailing comma before end of "
 LEAVES = st.one_of(st.none(), st.integers(), st.text('[{]}"\\a', max_size=4), st.floats(allow_nan=False))
 
 
-def nested(levels: int, inner: str, kinds: str = "[") -> str:
+def json_of(levels: int, inner: str, kinds: str = "[") -> str:
     marks = [kinds[number % len(kinds)] for number in range(levels)]
     closing = "".join("]" if mark == "[" else "}" for mark in reversed(marks))
     return "".join(marks).replace("{", '{"key":') + inner + closing
@@ -27,7 +28,7 @@ def nested(levels: int, inner: str, kinds: str = "[") -> str:
     ("inner", "more"), [("1", 0), ('"text"', 0), ("[]", 1), ("{}", 1), ('[1,"a",[],3]', 2), ('{"a":1,"b":{}}', 2)]
 )
 def test_the_deepest_json_is_read_and_deeper_json_is_refused(kinds: str, inner: str, more: int) -> None:
-    deepest, deeper = nested(MAX_JSON_DEPTH - more, inner, kinds), nested(MAX_JSON_DEPTH + 1 - more, inner, kinds)
+    deepest, deeper = json_of(MAX_JSON_DEPTH - more, inner, kinds), json_of(MAX_JSON_DEPTH + 1 - more, inner, kinds)
     assert json.dumps(loads(deepest), separators=(",", ":")) == deepest
     with pytest.raises(RecursionError):
         loads(deeper)
@@ -36,7 +37,7 @@ def test_the_deepest_json_is_read_and_deeper_json_is_refused(kinds: str, inner: 
 @pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, 900, 5_000, 9_000, 100_000])
 def test_json_that_is_too_deep_is_refused(levels: int) -> None:
     with pytest.raises(RecursionError):
-        loads(nested(levels, "1"))
+        loads(json_of(levels, "1"))
 
 
 def levels_of(value: Any) -> int:
@@ -52,13 +53,12 @@ VALUES = st.recursive(
 
 @given(VALUES, st.integers(0, 12))
 def test_levels_are_counted_as_they_are_nested(value: Any, more: int) -> None:
-    for _ in range(MAX_JSON_DEPTH - more):
-        value = [value]
-    assert is_deep(value, 10_000) == (levels_of(value) > MAX_JSON_DEPTH)
+    deep = nested(MAX_JSON_DEPTH - more, value)
+    assert is_deep(deep, 10_000) == (levels_of(deep) > MAX_JSON_DEPTH)
 
 
 def test_a_short_text_is_not_counted() -> None:
-    longest = nested(MAX_JSON_DEPTH, "")
+    longest = json_of(MAX_JSON_DEPTH, "")
     assert not is_deep(loads(longest), len(longest))
     assert len(longest) == 2 * MAX_JSON_DEPTH  # any text with one level more is longer
 

@@ -83,7 +83,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
         """Return one of several equal capabilities. Raises `UserError` if they differ: their order is unclear."""
-        if any(other != capabilities[0] for other in capabilities):
+        if list(capabilities) != [capabilities[0]] * len(capabilities):
             raise UserError("an agent has one ReduceToolReturns: give it all rule files, or give each its own `id`")
         return capabilities[-1]
 
@@ -96,11 +96,13 @@ class ReduceToolReturns(AbstractCapability[Any]):
         # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
             # A conversation keeps the text that it began with, even if tools or rules change.
-            earlier = (message.instructions or "" for message in ctx.messages if message.kind == "request")
-            given = (text for one in earlier for text in one.split("\n\n") if text in self._given)
-            text = next(given, "")
-            if text or ctx.run_step > 1:
-                return text or None
+            for message in ctx.messages:
+                given = message.instructions or "" if message.kind == "request" else ""
+                for text in given.split("\n\n"):
+                    if text in self._given:
+                        return text
+            if ctx.run_step > 1:
+                return None
             tools = _tools(ctx)
             text = introduction(reducer.ruleset) if tools is None else reducer.instructions(tools)
             if not text:
@@ -124,7 +126,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
             before = [*ctx.messages]
             after = await self._processor.reduce(ctx, before)
             # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
-            reduced = {id(old): new for old, new in zip(before, after, strict=True)}
+            reduced = dict(zip(map(id, before), after, strict=True))
             ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]
             sent = [reduced.get(id(message), message) for message in request_context.messages]
             request_context.messages = await self._processor.reduce(ctx, sent)
@@ -171,7 +173,10 @@ def _tools(ctx: RunContext[Any]) -> set[str] | None:
         return None  # PydanticAI before 1.87
     leaves: list[AbstractToolset[Any]] = []
     manager.toolset.apply(leaves.append)
-    if any(isinstance(leaf, DynamicToolset) for leaf in leaves):
-        return None  # it has no tools yet
-    hidden = {name for leaf in leaves if isinstance(leaf, FunctionToolset) for name in leaf.tools}
-    return hidden.union(name for name, tool in manager.tools.items() if tool.tool_def.kind != "output")
+    names = {name for name, tool in manager.tools.items() if tool.tool_def.kind != "output"}
+    for leaf in leaves:
+        if isinstance(leaf, DynamicToolset):
+            return None  # it has no tools yet
+        if isinstance(leaf, FunctionToolset):
+            names.update(leaf.tools)  # also those that are hidden
+    return names

@@ -35,8 +35,12 @@ def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
 
 def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], changed: Sequence[Attempt]) -> None:
     """Archive the originals of the changed parts of `messages` in the background."""
-    ids = {id(part): return_id for part, return_id in _return_ids(messages)}
-    archive.add([partial(_entry, one, ids[id(one.old)], _owner(ctx)) for one in changed])
+    attempts = {id(one.old): one for one in changed}
+    entries = []
+    for part, return_id in _return_ids(messages):
+        if id(part) in attempts:
+            entries.append(partial(_entry, attempts[id(part)], return_id, _owner(ctx)))
+    archive.add(entries)
 
 
 def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
@@ -47,9 +51,10 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
     opened = open_archive(archive)
 
     def recall_tool_return(ctx: RunContext[Any], **arguments: Any) -> str:
-        returns = [
-            (return_id, part.content) for part, return_id in _return_ids(ctx.messages) if return_id.tool != RECALL
-        ]
+        returns = []
+        for part, return_id in _return_ids(ctx.messages):
+            if part.tool_name != RECALL:
+                returns.append((return_id, part.content))
         return answer(returns, opened, arguments, _owner(ctx))
 
     tool = Tool[Any].from_schema(recall_tool_return, RECALL, DESCRIPTION, Arguments.model_json_schema(), takes_ctx=True)

@@ -9,7 +9,7 @@ import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -146,12 +146,19 @@ class Processor:
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Reduce messages, in a worker thread if new contents are large, so that the event loop does not wait."""
-        parts = (part for message in messages for part in message.parts if type(part) is ToolReturnPart)
-        sizes = (_size(part.content) for part in parts if id(part) not in self.known)
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
-        if any(total > LARGE for total in accumulate(sizes)) and not workflow():
+        if self._is_large(messages) and not workflow():
             return await asyncio.to_thread(self, ctx, messages)
         return self(ctx, messages)
+
+    def _is_large(self, messages: Sequence[ModelMessage]) -> bool:
+        size = 0
+        for part in chain.from_iterable(message.parts for message in messages):
+            if type(part) is ToolReturnPart and id(part) not in self.known:
+                size += _size(part.content)
+                if size > LARGE:
+                    return True
+        return False
 
     def _remembered(self, part: ToolReturnPart, new: ToolReturnPart) -> ToolReturnPart:
         """Return the result for a part, and remember it."""
@@ -172,8 +179,9 @@ def _attempts(
     """Return a function that tries to reduce a part of the message with this number. It never raises."""
     reduce_content = _reduce_with(rules)
     mentions = later_mentions(messages) if references else None
-    from_last = reversed(range(len(messages)))
-    last_response = next((number for number in from_last if messages[number].kind == "response"), -1)
+    last_response = len(messages) - 1
+    while last_response >= 0 and messages[last_response].kind != "response":
+        last_response -= 1
 
     def attempt_part(number: int, part: ToolReturnPart) -> Attempt:
         protected = mentions(number, part.content) if mentions else None

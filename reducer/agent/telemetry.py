@@ -281,9 +281,12 @@ def _found_something(outcome: Outcome) -> bool | None:
     rule = outcome.rule
     if outcome.gated and rule is not None:
         return _where_failed(rule)
-    ran = [run for run in outcome.steps if run.ran and run.step is not None]
-    below = [run for run in ran if run.step is not None and run.step.path.text != "@"]
-    return any(run.places for run in below or ran) if ran else None
+    places: dict[bool, int] = {}  # whether the path names a place below the whole return
+    for run in outcome.steps:
+        if run.ran and run.step is not None:
+            is_below = run.step.path.text != "@"
+            places[is_below] = places.get(is_below, 0) + run.places
+    return bool(places.get(True, places.get(False))) if places else None
 
 
 def _where_failed(rule: Rule) -> bool | None:

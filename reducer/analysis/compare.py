@@ -9,14 +9,14 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import CLEARED, cost, size
+from reducer.analysis.measures import CLEARED, cost, lost_references, novel_references, size
 from reducer.analysis.prices import Cost
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.references import Event, Reference, Response, Returned, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
@@ -32,6 +32,11 @@ class Contender:
     shorten: Callable[[str, Any], Any] = lambda _, content: content
     keep_last: int | None = None
     rules: bool = False
+
+    def shorter(self, tool: str | None, content: Any) -> Any:
+        """Return the content of a return of `tool`, which is None if rules never change it, unless it is longer."""
+        new = content if tool is None else self.shorten(tool, content)
+        return new if new is content or size(new) <= size(content) else content
 
 
 AS_RECORDED = Contender("as recorded")
@@ -107,7 +112,8 @@ class _Recorded(NamedTuple):
     """A history: its events, its returns with their tools (None if rules never change one), and what they contain."""
 
     events: Sequence[Event]
-    returns: Sequence[tuple[str | None, Any]]
+    tools: Sequence[str | None]
+    contents: Sequence[Any]
     entities: Sequence[Set[tuple[str, str]]]
     novel: Sequence[Reference]
 
@@ -117,44 +123,32 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
 
     Raises `HistoryError`.
     """
-    tools = {found.key: found.tool for found in returns(data) if not found.untouched}
-    placed = events(data)
-    happened = [place.event for place in placed]
-    answers = [(tools.get(place.key), place.event.content) for place in placed if isinstance(place.event, Returned)]
-    novel = [reference for reference in references(happened) if reference.novel]
-    recorded = _Recorded(happened, answers, [_entities(content) for _, content in answers], novel)
+    reducible = {found.key: found.tool for found in returns(data) if not found.untouched}
+    happened, tools, contents = list[Event](), list[str | None](), list[Any]()
+    for event, key in events(data):
+        happened.append(event)
+        if isinstance(event, Returned):
+            tools.append(reducible.get(key))
+            contents.append(event.content)
+    novel = novel_references(happened)
+    recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel)
     search = searcher({reference.value for reference in novel})
     return [_score(recorded, search, one) for one in contenders]
 
 
 def _score(recorded: _Recorded, search: Callable[[str], Set[str]], contender: Contender) -> Score:
     """Score a contender; `search` finds the values of the novel references in texts."""
-    contents = [_shorter(contender, tool, content) for tool, content in recorded.returns]
+    contents = list(map(contender.shorter, recorded.tools, recorded.contents))
     cleared = _cleared(recorded.events, contender.keep_last)
     characters = kept = 0
-    for (_, old), new, known, start in zip(recorded.returns, contents, recorded.entities, cleared, strict=True):
+    for old, new, known, start in zip(recorded.contents, contents, recorded.entities, cleared, strict=True):
         if start < inf:
             characters += len(CLEARED)
-        else:
-            characters += size(new)
-            kept += len(known if new is old else known & _entities(new))
-    values = [search(searched(content)) for content in contents]
-    shown = sum(_is_kept(reference, values, cleared) for reference in recorded.novel)
-    return Score(characters, shown, kept, cost(recorded.events, contents, cleared))
-
-
-def _shorter(contender: Contender, tool: str | None, content: Any) -> Any:
-    """Return the content of a return as a contender shortens it, or unchanged if it would not be shorter."""
-    if tool is None:
-        return content
-    new = contender.shorten(tool, content)
-    return new if new is content or size(new) <= size(content) else content
-
-
-def _is_kept(reference: Reference, values: Sequence[Set[str]], cleared: Sequence[float]) -> bool:
-    """Return whether a return that is not cleared when the agent uses a value still contains it."""
-    sources = [at for at in reference.sources if reference.event < cleared[at]]
-    return any(reference.value in values[at] for at in sources)
+            continue
+        characters += size(new)
+        kept += len(known if new is old else known & _entities(new))
+    lost = lost_references(recorded.novel, recorded.contents, contents, search, cleared)
+    return Score(characters, len(recorded.novel) - len(lost), kept, cost(recorded.events, contents, cleared))
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
@@ -163,14 +157,16 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
 
 def _cleared(happened: Sequence[Event], keep_last: int | None) -> list[float]:
     """Return the number of the event that clears each tool return, or infinity if none does."""
-    first_sent: list[int] = []  # for each return, the response to the first request that sends it
-    contents: list[Any] = []
+    requests: list[int] = []  # the responses to requests that send new returns
+    sent: list[tuple[int, Any]] = []  # the number of the request that sends a return first, and the content
     for number, event in enumerate((*happened, Response(()))):
         if isinstance(event, Returned):
-            contents.append(event.content)
-        elif isinstance(event, Response):
-            first_sent += [number] * (len(contents) - len(first_sent))
-    requests = sorted(set(first_sent))
-    starts = dict(zip(requests, requests[keep_last:], strict=False)) if keep_last is not None else {}
-    sent = zip(first_sent, contents, strict=True)
-    return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in sent]
+            sent.append((len(requests), event.content))
+        elif isinstance(event, Response) and sent and sent[-1][0] == len(requests):
+            requests.append(number)
+    cleared: list[float] = []
+    for first, content in sent:
+        stays = keep_last is None or size(content) <= len(CLEARED)
+        later = [] if stays else requests[first + (keep_last or 0) :]
+        cleared.append(later[0] if later else inf)
+    return cleared

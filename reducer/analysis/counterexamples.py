@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice, product
+from itertools import chain, islice
 from random import Random
 from typing import Any
 
 from reducer.analysis.texts import json_text
 from reducer.engine import apply_once
 from reducer.errors import Diagnostic, shortened
-from reducer.paths import Expression, Path, Shape, names_of
+from reducer.paths import Expression, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
 from reducer.rules import Rule, Step
-from reducer.rules.steps import Conflict, conflicts
+from reducer.rules.steps import ITEM, Conflict, Way, conflicts, named, shortened_lists
 from reducer.values import Unreducible
 
 _MAX_CONTENTS = 200
@@ -27,17 +27,14 @@ _MAX_SHRINKING = 400  # attempts to make a counterexample smaller
 _MAX_ITEMS = 40  # items of a generated list; only samples reach a larger `limit`
 _MAX_CHARS = 10_000  # characters of a generated text
 _MAX_SHOWN = 300  # characters of an input or a result in an error
-_ITEM, _MAP = object(), object()
-"""Keys of a tree: the items of a list or the values of a map, and the mark of an object that is used as a map."""
-_KEYS = {"values": _MAP, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
 _SCALARS: tuple[Any, ...] = (
     *(True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1"),
     "APT28 sent Emotet (CVE-2024-3400, T1566.001) from evil.org, a@evil.org, https://evil.org/a and 2001:db8::1",
 )
 """Values of generated contents. Empty values, which `compact` removes, come only from conditions and samples."""
 
-_Tree = dict[Any, "_Tree"]
-"""The keys and lists that a rule names, from the root of the return."""
+_Tree = dict[str | int, "_Tree"]
+"""The keys that a rule names, from the root of the return; `ITEM` marks a list of such objects, `*` a map of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +53,11 @@ def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | 
         return None
     nothing = tuple(frozenset[str]() for _ in rule.preserved)
     bare = replace(rule, max_chars=None, preserved=nothing, bounds=())
-    contents = islice(chain(samples, _contents(rule)), _MAX_CONTENTS)
-    found = next(filter(None, (_run_twice(bare, content) for content in contents)), None)
-    return found and _shrink(bare, found)
+    for content in islice(chain(samples, _contents(rule)), _MAX_CONTENTS):
+        found = _run_twice(bare, content)
+        if found is not None:
+            return _shrink(bare, found)
+    return None
 
 
 def _run_twice(rule: Rule, content: Any) -> Counterexample | None:
@@ -69,8 +68,11 @@ def _run_twice(rule: Rule, content: Any) -> Counterexample | None:
         return None
     if second.content == first.content:
         return None
-    changed = [run.step for run in second.steps if run.changed and run.step is not None]
-    return Counterexample(content, first.content, second.content, changed[-1] if changed else rule.steps[-1])
+    culprit = rule.steps[-1]
+    for run in second.steps:
+        if run.changed and run.step is not None:
+            culprit = run.step
+    return Counterexample(content, first.content, second.content, culprit)
 
 
 def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
@@ -104,58 +106,48 @@ def _advice(conflict: Conflict) -> str:
 
 def _contents(rule: Rule) -> Iterator[Any]:
     tree: _Tree = {}
-    whens = [rule.when, *(step.op.when for step in rule.steps)]
-    expressions = [when.where for when in whens if when is not None]
+    literals: list[Any] = []
     amounts = {1}
     for step in rule.steps:
-        _add_step(tree, step)
-        expressions += (expression for expression, _ in expressions_of(step))
+        for way in named(step):
+            _add(tree, way)
+        for items in shortened_lists(step):
+            _add(tree, (*items, ITEM))
+        if [*step.op.names()]:  # of an object, or of each object in a list
+            _add(tree, (*names_of(step.path.shape), ITEM))
+        for expression, _ in expressions_of(step):
+            literals += _literals(expression)
         amounts.add(step.op.amount())
-    literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
-    amounts |= {each for each in literals if type(each) is int and each > 0}
-    # For each amount, texts that `truncate` shortens: two that differ only at the end, and one that loses each literal.
-    ends = ["a", "b", *(each for each in literals if type(each) is str)]
-    heads = ["word " * (amount // 5 + 10) for amount in amounts if amount <= _MAX_CHARS]
-    texts = [head + end for head, end in product(heads, ends)]
-    aimed = [*literals, *texts]
-    sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
+    for when in (rule.when, *(step.op.when for step in rule.steps)):
+        if when is not None and when.where is not None:
+            literals += _literals(when.where)
+    amounts.update(each for each in literals if type(each) is int and each > 0)
+    aimed = [*literals, *_texts(amounts, literals)]
+    sizes = [*(0, 1, 2, 3) * 5]
+    for amount in amounts:
+        if amount <= _MAX_ITEMS:
+            sizes += [amount, amount + 1, amount + 3]
     chosen = Random(0)
     while True:
         # With few distinct values, some items are equal and some keys have a counterpart.
-        scalars = [*chosen.choices(_SCALARS, k=2), *chosen.choices(aimed, k=2)]
-        yield _value(tree, chosen, sizes, scalars)
+        yield _value(tree, chosen, sizes, [*chosen.choices(_SCALARS, k=2), *chosen.choices(aimed, k=2)])
 
 
-def _add_step(tree: _Tree, step: Step) -> None:
-    shape = step.path.shape
-    place = _add(tree, _keys(shape))
-    for filtered, condition in step.path.filters:
-        for names in condition.reads:
-            _add(tree, (*_keys(filtered), *names))
-    for lists, names in step.op.reads():
-        _add(place, (*lists, _ITEM, *names))
-    items = () if shape and shape[-1][0] != "field" else (_ITEM,)
-    for names in step.op.names():
-        _add(place, (*items, *names))
-    for names in step.op.shortens():
-        _add(place, (*names, _ITEM))
-    for _, value in step.op:
-        # Paths to counterparts start at the root of the return.
-        for path in value.values() if isinstance(value, dict) else ():
-            if isinstance(path, Path):
-                _add(tree, _keys(path.shape))
+def _texts(amounts: Iterable[int], literals: Iterable[Any]) -> Iterator[str]:
+    """Yield texts that `truncate` shortens to an amount: two that differ only at the end, and some with a literal."""
+    ends = ["a", "b", *(each for each in literals if type(each) is str)]
+    for amount in amounts:
+        if amount <= _MAX_CHARS:
+            for end in ends:
+                yield "word " * (amount // 5 + 10) + end
 
 
-def _keys(shape: Shape) -> list[Any]:
-    return [step[1] if step[0] == "field" else _KEYS[step[0]] for step in shape if step[0] in ("field", *_KEYS)]
-
-
-def _add(tree: _Tree, keys: Iterable[Any]) -> _Tree:
-    for key in keys:
-        if key in ("*", _MAP):
-            tree[_MAP], key = {}, _ITEM
-        tree = tree.setdefault(key, {})
-    return tree
+def _add(tree: _Tree, way: Way) -> None:
+    for key in way:
+        if key in (ITEM, "*"):
+            tree[key] = {}
+        else:
+            tree = tree.setdefault(key, {})
 
 
 def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
@@ -164,10 +156,11 @@ def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
         yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:
         for item in value if isinstance(value, tuple) else (value,):
-            parts = [item, *(getattr(item, name, None) for name in ("condition", "expression", "by"))]
             lists = getattr(item, "lists", None)
             shape = (*step.path.shape, *(lists.shape if lists else ()), ("each",))
-            yield from ((part, shape) for part in parts if isinstance(part, Expression))
+            for part in (item, getattr(item, "condition", None), getattr(item, "by", None)):
+                if isinstance(part, Expression):
+                    yield part, shape
 
 
 def _literals(expression: Expression) -> Iterator[Any]:
@@ -180,17 +173,24 @@ def _literals(expression: Expression) -> Iterator[Any]:
 
 
 def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[Any]) -> Any:
-    names = [name for name in tree if type(name) is str]
-    if _ITEM in tree and (not names or chosen.random() < 0.7):
-        items = [_value(tree[_ITEM], chosen, sizes, scalars) for _ in range(chosen.choice(sizes))]
-        if _MAP not in tree:
-            return items
+    names = [name for name in tree if name not in (ITEM, "*")]
+    if len(names) == len(tree) or (names and chosen.random() < 0.1):
+        return _item(tree, names, chosen, sizes, scalars)
+    items = [_item(tree, names, chosen, sizes, scalars) for _ in range(chosen.choice(sizes))]
+    if "*" not in tree:
+        return items
+    values = {}
+    for number, item in enumerate(items):
         # Only objects that share a key are a map.
-        alike = ({"other": 0, **item} if type(item) is dict else item for item in items)
-        return {f"k{number}": item for number, item in enumerate(alike)}
+        values[f"k{number}"] = {"other": 0, **item} if type(item) is dict else item
+    return values
+
+
+def _item(tree: _Tree, names: Sequence[str | int], chosen: Random, sizes: Sequence[int], scalars: Sequence[Any]) -> Any:
+    """Return an object with most of the names, or a scalar if there are none."""
     if not names:
         return chosen.choice(scalars)
-    value: dict[str, Any] = {"other": chosen.choice(scalars)} if chosen.random() < 0.3 else {}
+    value: dict[Any, Any] = {"other": chosen.choice(scalars)} if chosen.random() < 0.3 else {}
     for name in names:
         if chosen.random() < 0.9:
             value[name] = _value(tree[name], chosen, sizes, scalars)
@@ -201,7 +201,7 @@ def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[
 
 
 def _shrink(rule: Rule, found: Counterexample) -> Counterexample:
-    """Remove items and keys from a counterexample for as long as it remains one."""
+    """Make a counterexample smaller for as long as it remains one."""
     smaller = _smaller(found.content)
     for _ in range(_MAX_SHRINKING):
         candidate = next(smaller, None)
@@ -213,12 +213,15 @@ def _shrink(rule: Rule, found: Counterexample) -> Counterexample:
 
 
 def _smaller(value: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
-        for index, item in enumerate(value):
-            yield from ([*value[:index], less, *value[index + 1 :]] for less in _smaller(item))
+    """Yield a value without one of its items or keys, or with a shorter text."""
+    if isinstance(value, str) and len(value) > 1:
+        yield "a"
+    elif isinstance(value, list):
+        numbered = dict(enumerate(value))
+        for less in _smaller(numbered):
+            yield [*less.values()]
     elif isinstance(value, dict):
-        for key in value:
-            yield {other: value[other] for other in value if other != key}
         for key, item in value.items():
-            yield from (value | {key: less} for less in _smaller(item))
+            yield {other: value[other] for other in value if other != key}
+            for less in _smaller(item):
+                yield value | {key: less}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.measures import LostEntity, Recall, lost_entities
@@ -21,23 +20,27 @@ Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched
 Kind = Literal["removed", "emptied", "cut", "unwrapped", "restored"]
 Pattern = tuple[Token, ...]
 
-_MANY_KEYS = 8  # an object with more changed keys counts as a map: paths contain `*` instead of its keys
-_MAX_NAMES = 6  # if more keys of similar objects are removed, they share one entry
-_MAX_RANGES = 4
+_MANY_KEYS = 8  # if more keys of similar objects change, paths contain `*` instead of them
 _SAMPLE = 64
-_KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
+_KINDS: dict[str, Kind] = {
+    "key": "removed",
+    "items": "removed",
+    "emptied": "emptied",
+    "cut": "cut",
+    "unwrapped": "unwrapped",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """Something that was removed or restored, at one place or at several similar places.
 
-    - `path` is JMESPath, or `list[20..57]` for removed items; indices are those of the return as it arrived.
+    - `path` is JMESPath, or `list[20..57]` for removed items; indices are those of the return as it arrived. `*` stands
+      for many keys of one object.
     - `places` counts lists, keys or texts.
     - `items` counts the removed or restored items, out of `total`; both are 0 for anything else.
     - `before` and `after` are characters.
-    - `names` lists the keys if several share this entry.
-    - `sample` is the beginning of the first value.
+    - `sample` is the beginning of the first value, or of the keys if `path` ends with `*`.
     """
 
     kind: Kind
@@ -47,7 +50,6 @@ class Change:
     total: int
     before: int
     after: int
-    names: tuple[str, ...]
     sample: str
 
 
@@ -55,27 +57,22 @@ class Change:
 class StepReport:
     """What one step did to one return. Sizes are characters.
 
-    - `number`, `line` and `path` are None for `max_chars`.
-    - `ran` is False if the `when` of the step does not hold, or if it was `skipped` because a second pass would change
-      the result.
+    - `run` is what the engine recorded of the step.
     - `restored` is the part of the removed characters that was restored.
     - `nothing` explains why the step ran at no place, or is None.
-    - `always_kept` counts the items that only `always_keep` kept.
     """
 
-    number: int | None
-    name: str
-    line: int | None
-    path: str | None
-    ran: bool
-    skipped: bool
-    places: int
+    run: StepRun
     before: int
     after: int
     changes: tuple[Change, ...]
     restored: int
     nothing: Nothing | None
-    always_kept: int
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return self.run.name
 
     @property
     def is_undone(self) -> bool:
@@ -171,19 +168,21 @@ def explained(tool: str, content: Any, outcome: Outcome) -> Explanation:
 
 
 def explain_outcome(
-    tool: str, content: Any, outcome: Outcome, *, detailed: bool, alone: Outcome | None = None, size: int = 0
+    tool: str, content: Any, outcome: Outcome, *, detailed: bool, alone: Outcome | None = None
 ) -> Explanation:
     """Return what a rule did to a content in plain JSON types.
 
-    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced
-    values, and `size` the size of a content whose characters cannot be counted.
+    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced values.
     """
     rule, alone = outcome.rule, alone or outcome
-    before = characters(content, size)
-    after = before if outcome.content is content else characters(outcome.content, before)
-    after_alone = after if alone is outcome else characters(alone.content, before)
+    before = characters(content)
+    after = before if outcome.content is content else characters(outcome.content)
+    after_alone = after if alone is outcome else characters(alone.content)
     status, why = _status(content, outcome, alone)
-    steps = step_reports(alone, before, detailed) if alone.steps else ()
+    restorations: tuple[Change, ...] = ()
+    if detailed and not outcome.fault:
+        restorations = changes([edit for edit in outcome.edits() if edit.is_restored])
+    steps = step_reports(alone, detailed) if alone.steps else ()
     rewritten = restored = over = 0
     if steps and status == "reduced" and type(content) is str:
         rewritten = before - steps[0].before
@@ -202,7 +201,7 @@ def explain_outcome(
         steps=steps,
         restored=restored,
         referenced=max(0, after - after_alone),
-        restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
+        restorations=restorations,
         over=over,
         tried=outcome.tried,
         unstable=outcome.unstable,
@@ -228,36 +227,23 @@ def _status(content: Any, outcome: Outcome, alone: Outcome) -> tuple[Status, str
 # --- steps
 
 
-def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepReport, ...]:
-    """Return what each step did to a content of `before` characters. If `detailed`, list what it removed."""
+def step_reports(outcome: Outcome, detailed: bool) -> tuple[StepReport, ...]:
+    """Return what each step did. If `detailed`, list what it removed."""
     removed: dict[int, list[Edit]] = {}
-    for edit in outcome.removals() if detailed else ():
-        removed.setdefault(edit.step, []).append(edit)
     restored: Counter[int] = Counter()
-    for edit in () if outcome.fault else outcome.restorations():
-        restored[edit.step] += edit.after - edit.before
+    for edit in outcome.edits():
+        if not edit.is_restored:
+            removed.setdefault(edit.step, []).append(edit)
+        elif not outcome.fault:
+            restored[edit.step] += edit.after - edit.before
     reports = []
-    size = characters(outcome.left_after(0, seen=False), before)
+    size = characters(outcome.left_after(0, seen=False))
     for run in outcome.steps:
-        new_size = characters(outcome.left_after(run.number, seen=False), before) if run.changed else size
-        reports.append(
-            StepReport(
-                number=run.number if run.step else None,
-                name=run.step.name if run.step else "max_chars",
-                line=run.step.location.line if run.step else None,
-                path=run.step.path.text if run.step else None,
-                ran=run.ran,
-                skipped=run.skipped,
-                places=run.places,
-                before=size,
-                after=new_size,
-                changes=changes(removed.get(run.number, ())),
-                # What is restored inside an item may include what an earlier step removed.
-                restored=max(0, min(restored[run.number], size - new_size)),
-                nothing=_nothing(outcome, run),
-                always_kept=_always_kept(outcome, run),
-            )
-        )
+        new_size = characters(outcome.left_after(run.number, seen=False)) if run.changed else size
+        # What is restored inside an item may include what an earlier step removed.
+        again = max(0, min(restored[run.number], size - new_size))
+        found = changes(removed.get(run.number, ())) if detailed else ()
+        reports.append(StepReport(run, size, new_size, found, again, _nothing(outcome, run)))
         size = new_size
     return tuple(reports)
 
@@ -268,85 +254,53 @@ def _nothing(outcome: Outcome, run: StepRun) -> Nothing | None:
     return why_nothing(run.step, outcome.left_after(run.number - 1), outcome.left_after(0))
 
 
-def _always_kept(outcome: Outcome, run: StepRun) -> int:
-    if run.step is None or not run.changed or run.step.op.always_keeps() is None:
-        return 0
-    return sum(map(run.step.op.always_kept, run.step.path.find(outcome.left_after(run.number - 1))))
-
-
 # --- changes
 
 
-def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]:
-    """Group edits of the same kind at similar places, in document order. `restored` overrides the kind."""
-    edits = tuple(edits)
-    maps = _maps(edits)
-    groups: dict[tuple[str, Pattern], dict[Pattern, list[Edit]]] = {}
+def changes(edits: Sequence[Edit]) -> tuple[Change, ...]:
+    """Group edits of the same kind at similar places, in document order."""
+    names: dict[Pattern, set[Token]] = {}
     for edit in edits:
-        pattern = _pattern(edit, maps)
-        parent = pattern[:-1] if edit.kind in ("key", "emptied") else (*pattern, "")
-        groups.setdefault((edit.kind, parent), {}).setdefault(pattern, []).append(edit)
-    found: list[Change] = []
-    for (edit_kind, parent), by_pattern in groups.items():
-        kind = "restored" if restored else _KINDS.get(edit_kind, "unwrapped")
-        if len(by_pattern) > _MAX_NAMES:
-            largest = sorted(by_pattern, key=lambda each: -sum(abs(one.before - one.after) for one in by_pattern[each]))
-            together = [edit for group in by_pattern.values() for edit in group]
-            found.append(_change(kind, parent, together, tuple(str(each[-1]) for each in largest)))
-        else:
-            found += (_change(kind, pattern, group) for pattern, group in by_pattern.items())
-    return tuple(found)
-
-
-def _maps(edits: Iterable[Edit]) -> Set[Pattern]:
-    """Return the paths of objects that count as maps because many of their values change."""
-    below: dict[Pattern, set[Token]] = {}
-    for edit in edits:
-        path = edit.path[:-1] if edit.kind == "key" else edit.path
+        path = _with_any_index(edit)
         for depth, token in enumerate(path):
-            if type(token) is str:
-                below.setdefault(path[:depth], set()).add(token)
-    return {path for path, keys in below.items() if len(keys) > _MANY_KEYS}
+            names.setdefault(path[:depth], set()).add(token)
+    groups: dict[tuple[str, Pattern], list[Edit]] = {}
+    pattern: Pattern
+    for edit in edits:
+        path, pattern = _with_any_index(edit), ()
+        for depth, token in enumerate(path):
+            pattern = (*pattern, None if len(names[path[:depth]]) > _MANY_KEYS else token)
+        groups.setdefault((edit.kind, pattern), []).append(edit)
+    return tuple(_change(pattern, group) for (_, pattern), group in groups.items())
 
 
-def _pattern(edit: Edit, maps: Set[Pattern]) -> Pattern:
-    """Return the path of an edit with -1 for all indices, and with None for the keys of maps."""
-    last = len(edit.path) - (edit.kind == "key")
-    pattern: list[Token] = []
-    for depth, token in enumerate(edit.path):
-        if type(token) is int:
-            pattern.append(-1)
-        elif depth < last and edit.path[:depth] in maps:
-            pattern.append(None)
-        else:
-            pattern.append(token)
-    return tuple(pattern)
+def _with_any_index(edit: Edit) -> Pattern:
+    """Return the path of an edit with -1 for all indices."""
+    return tuple([-1 if type(token) is int else token for token in edit.path])
 
 
-def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, ...] = ()) -> Change:
-    first = edits[0]
+def _change(pattern: Pattern, edits: list[Edit]) -> Change:
+    first, is_one = edits[0], len(edits) == 1
+    kind = "restored" if first.is_restored else _KINDS[first.kind]
     items = total = before = after = 0
     for edit in edits:
         items += len(edit.indices)
         total += edit.total
         before += edit.before
         after += edit.after
-    is_one = len(edits) == (len(names) or 1)
-    if is_one:
-        pattern = first.path[:-1] if names else first.path
-    path = path_text(pattern)
+    path = path_text(first.path if is_one else pattern)
+    shown = first.value
     if items:
-        path = path.removeprefix("@") + (f"[{_ranges(first.indices)}]" if is_one else "[*]")
-    sample = "" if names else excerpt(first.value[0] if items else first.value, _SAMPLE)
-    return Change(kind, path, len(edits), items, total, before=before, after=after, names=names, sample=sample)
+        path = path.removeprefix("@") + (_range(first.indices) if is_one else "[*]")
+        shown = first.value[0]
+    elif not is_one and pattern[-1:] == (None,):
+        shown = ", ".join(dict.fromkeys(str(edit.path[-1]) for edit in edits))
+    return Change(kind, path, len(edits), items, total, before=before, after=after, sample=excerpt(shown, _SAMPLE))
 
 
-def _ranges(indices: Sequence[int]) -> str:
-    """Return indices such as `3, 20..57`, with `…` after four ranges."""
-    texts: list[str] = []
-    for _, group in groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0]):
-        run = [index for _, index in group]
-        if len(texts) == _MAX_RANGES:
-            return ", ".join([*texts, "…"])
-        texts.append(f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}")
-    return ", ".join(texts)
+def _range(indices: Sequence[int]) -> str:
+    """Return `[3]` or `[20..57]` for consecutive indices, and `[*]` for others."""
+    first, last = indices[0], indices[-1]
+    if last - first >= len(indices):
+        return "[*]"
+    return f"[{first}..{last}]" if last > first else f"[{first}]"

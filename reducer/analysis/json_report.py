@@ -10,7 +10,7 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.records import as_json, fields_of
-from reducer.analysis.report import Attention, LineSum, Report, ToolReport, tokens
+from reducer.analysis.report import Attention, Report, ToolReport, tokens
 
 VERSION = 6
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
@@ -47,17 +47,18 @@ def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -
 
     All sizes are characters of texts, or of compact JSON for other values.
     """
-    measures = report.tally.measures
+    measures, total = report.tally.measures, report.total
+    files = [rule.file for rule in report.ruleset.rules]
     return {
         "version": VERSION,
-        "rules": _rules(report),
+        "rules": {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)},
         "histories": list(report.histories),
-        "totals": _totals(report.total),
+        "totals": _totals(total),
         "as_in_agent": not report.references,
-        "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
+        "references": {"returns": total.referencing, "characters": total.referenced},
         "tools": list(map(_tool, report.tools)),
         "returns": _returns(report),
-        "lines": list(map(_lines, report.lines)),
+        "lines": as_json(report.lines),
         "measures": None if measures is None else _measures(measures, prices),
         "attention": list(map(_attention, needs)),
     }
@@ -67,7 +68,11 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     steps = []
     for step in entry.steps:
-        steps.append({**fields_of(step, "before", "after"), "characters": _characters(step.before, step.after)})
+        run = {**fields_of(step.run, "step"), "name": step.run.name, "line": step.run.line, "path": step.run.path}
+        if step.run.step is None:
+            run["number"] = None
+        characters = _characters(step.before, step.after)
+        steps.append({**run, **fields_of(step, "run", "before", "after"), "characters": characters})
     return {
         **fields_of(entry, *_OMITTED),
         "rule": entry.rule.file if entry.rule else None,
@@ -75,12 +80,6 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
         "characters": _characters(entry.before, entry.after),
         "steps": steps,
     }
-
-
-def content_as_json(entry: Explanation) -> dict[str, Any]:
-    """Return what a rule did to a single content, with the result, as plain JSON values."""
-    entities = {"types": entry.entities, "lost": entry.lost_entities}
-    return {**return_as_json(entry), "content": entry.content, "entities": as_json(entities)}
 
 
 def _rules(report: Report) -> dict[str, Any]:
@@ -102,10 +101,6 @@ def _returns(report: Report) -> list[dict[str, Any]]:
         missing = 0 if entry.place is None else lost[entry.place.history, entry.place.name]
         returns.append({**place, **return_as_json(entry), "lost_references": missing})
     return returns
-
-
-def _lines(total: LineSum) -> dict[str, Any]:
-    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
 
 
 def _attention(need: Attention) -> dict[str, Any]:

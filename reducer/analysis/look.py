@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
-from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
+from reducer.analysis.report import BadLine, LineSum, Tally, add_lines
 from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
@@ -81,7 +81,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if outcome.restored.referenced:
                 alone = attempt(ruleset, found.tool, found.content)
             entry = _explained(history, found, outcome, alone, options)
-            tally.merge(tally_of(entry))
+            tally.add(entry)
             if options.detailed:
                 reports.append(entry)
             if options.measured:
@@ -100,13 +100,11 @@ def _explained(
     history: str, found: stored.Return, outcome: Outcome, alone: Outcome, options: LookOptions
 ) -> Explanation:
     """Return what a rule did to a return; `alone` is the outcome without the protection of referenced values."""
-    size = found.copies[0].end - found.copies[0].start
-    entry = explain_outcome(found.tool, found.content, outcome, detailed=options.detailed, alone=alone, size=size)
-    place = ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth)
-    shown = tree(found.content, outcome) if options.with_trees else None
+    entry = explain_outcome(found.tool, found.content, outcome, detailed=options.detailed, alone=alone)
     if found.untouched:
-        return replace(entry, place=place, tree=shown, status="untouched", why=found.untouched)
-    return replace(entry, place=place, tree=shown)
+        entry = replace(entry, status="untouched", why=found.untouched)
+    place = ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth)
+    return replace(entry, place=place, tree=tree(found.content, outcome) if options.with_trees else None)
 
 
 def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:
@@ -140,7 +138,7 @@ def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str)
 
 def bad_line(line: bytes, why: str) -> Look:
     """Return the result of a line that cannot be read, which stays unchanged."""
-    return Look(Tally(), LineSum("", lines=1, bad=1, first_bad=[(1, why)]), line)
+    return Look(Tally(), LineSum("", lines=1, bad=1, first_bad=[BadLine(1, why)]), line)
 
 
 def joined(looks: Iterable[Look]) -> Look:

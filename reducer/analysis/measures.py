@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from reducer.analysis.texts import characters, entities, opened
 from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
+from reducer.plan.nodes import keys_of
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Rule, Step
 
@@ -64,11 +66,6 @@ class Reduced(NamedTuple):
     found: Return
     outcome: Outcome
 
-    @property
-    def is_reduced(self) -> bool:
-        """Whether the rule changed the return."""
-        return self.outcome.content is not self.found.content
-
 
 class Measures(NamedTuple):
     """What rules cost in one or more histories. Each list has at most `MAX_LISTED` entries.
@@ -90,26 +87,34 @@ class Measures(NamedTuple):
     @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
-        total = kept = 0
-        for found in self.entities.values():
-            total += found.total
-            kept += found.kept
-        return Recall(total, kept)
+        return total_of(self.entities)
+
+
+def total_of(recalls: Mapping[str, Recall]) -> Recall:
+    """Return the numbers of entities of all types."""
+    total = Recall(0, 0)
+    for found in recalls.values():
+        total = added(total, found)
+    return total
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
     """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""
     placed = events(data, input_format)
+    returns, originals, results = list[Reduced | None](), list[Any](), list[Any]()
+    for event, key in placed:
+        if isinstance(event, Returned):
+            entry = reduced.get(key)
+            returns.append(entry)
+            originals.append(entry and entry.found.content)
+            results.append(entry and entry.outcome.content)
     happened = [place.event for place in placed]
-    returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    novel = [reference for reference in references(happened) if reference.novel]
-    lost = _lost_references(history, placed, novel, returns)
-    originals = [entry and entry.found.content for entry in returns]
-    results = [entry and entry.outcome.content for entry in returns]
+    novel = novel_references(happened)
+    lost = lost_references(novel, originals, results, searcher({reference.value for reference in novel}))
     measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
-        lost_references=tuple(lost[:MAX_LISTED]),
+        lost_references=tuple(_located(history, placed, returns, lost)),
         recorded=cost(happened, originals),
         reduced=cost(happened, results),
     )
@@ -135,28 +140,50 @@ def added(one: Any, other: Any) -> Any:
 # --- what was lost
 
 
-def _lost_references(
-    history: str, placed: Sequence[Placed], novel: Sequence[Reference], returns: Sequence[Reduced | None]
-) -> list[LostReference]:
-    """Return the references whose values the rules remove from all of their sources."""
-    search = searcher({reference.value for reference in novel})
-    removed: dict[int, set[str]] = {}  # values that a return no longer contains
-    for source, values in _values_by_source(novel).items():
-        entry = returns[source]
-        if entry is not None and entry.is_reduced:
-            removed[source] = values - search(searched(entry.outcome.content))
-    by_source: dict[int, list[Reference]] = {}
-    for reference in novel:
-        if all(reference.value in removed.get(source, ()) for source in reference.sources):
-            by_source.setdefault(reference.sources[0], []).append(reference)
+def novel_references(happened: Sequence[Event]) -> list[Reference]:
+    """Return the references whose values only tool returns contain."""
+    return [reference for reference in references(happened) if reference.novel]
+
+
+def lost_references(
+    novel: Sequence[Reference],
+    old: Sequence[Any],
+    new: Sequence[Any],
+    search: Callable[[str], Set[str]],
+    cleared: Sequence[float] = (),
+) -> list[Reference]:
+    """Return the references whose value no return contains any more when the agent uses it.
+
+    `old` and `new` are the contents of the returns, `search` finds the values of the references in a text, and
+    `cleared` contains the number of the event that clears each return.
+    """
+    left = [None if content is before else search(searched(content)) for before, content in zip(old, new, strict=True)]
     lost = []
+    for reference in novel:
+        for source in reference.sources:
+            is_there = not cleared or reference.event < cleared[source]
+            values = left[source]
+            if is_there and (values is None or reference.value in values):
+                break
+        else:
+            lost.append(reference)
+    return lost
+
+
+def _located(
+    history: str, placed: Sequence[Placed], returns: Sequence[Reduced | None], lost: Iterable[Reference]
+) -> Iterator[LostReference]:
+    """Yield the first lost references with the places of their values and the steps that removed them."""
+    by_source: dict[int, list[Reference]] = {}
+    for reference in islice(lost, MAX_LISTED):
+        by_source.setdefault(reference.sources[0], []).append(reference)
     for source, gone in by_source.items():
         entry = returns[source]
         assert entry is not None
         steps = _removed_by(entry.outcome, [reference.value for reference in gone])
         content = opened(entry.found.content)
         for reference in gone:
-            found = LostReference(
+            yield LostReference(
                 history=history,
                 value=reference.shown,
                 tool=entry.found.tool,
@@ -166,17 +193,6 @@ def _lost_references(
                 kind=reference.kind,
                 step=steps[reference.value],
             )
-            lost.append(found)
-    return lost
-
-
-def _values_by_source(references: Iterable[Reference]) -> dict[int, set[str]]:
-    """Map the number of each return to the values that are referenced in it."""
-    values: dict[int, set[str]] = {}
-    for reference in references:
-        for source in reference.sources:
-            values.setdefault(source, set()).add(reference.value)
-    return values
 
 
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
@@ -199,16 +215,11 @@ def step_label(rule: Rule | None, step: Step | None) -> str:
 
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
     """Return the path to the first key or text in which a search finds something."""
-    children: Iterable[tuple[str | int, Any]] = ()
-    if isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, list):
-        children = enumerate(value)
-    for key, inner in children:
+    for key in keys_of(value) if isinstance(value, (dict, list)) else ():
         if isinstance(key, str) and search(key):
             return (key,)
-        if search(searched(inner)):
-            return (key, *_place(inner, search))
+        if search(searched(value[key])):
+            return (key, *_place(value[key], search))
     return ()
 
 
@@ -221,10 +232,12 @@ def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, 
     after = entities(opened(outcome.content), scan)
     gone = [entity for key, entity in before.items() if key not in after]
     steps = _removed_by(outcome, [entity.value for entity in gone])
+    total, kept = Counter[str](), Counter[str]()
+    for key, entity in before.items():
+        total[entity.type] += 1
+        kept[entity.type] += key in after
     lost = [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
-    total = Counter(entity.type for entity in before.values())
-    missing = Counter(entity.type for entity in gone)
-    return {kind: Recall(total[kind], total[kind] - missing[kind]) for kind in sorted(total)}, lost
+    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
 
 
 # --- what the requests send

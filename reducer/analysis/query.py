@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
-from reducer.errors import Location, did_you_mean, nearest
-from reducer.operations.truncate import Truncate
+from reducer.errors import did_you_mean, nearest
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
@@ -25,10 +24,14 @@ _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
 class Nothing(NamedTuple):
-    """Why a path finds nothing, and the path that was probably meant. Both are empty if it finds something."""
+    """Why a path finds nothing, and the path that was probably meant. Both are empty if it finds something.
+
+    `is_removed` tells whether an earlier step removed what it finds.
+    """
 
     message: str
     path: str = ""
+    is_removed: bool = False
 
 
 class Found(NamedTuple):
@@ -53,15 +56,10 @@ def compile_query(text: str) -> Path | Expression:
 
 def query(expression: Path | Expression, content: Any) -> Found:
     """Run an expression on the content of a tool return. Raises `Unreducible` if the content is too deep."""
-    if isinstance(expression, Path):
-        # `truncate` does not open texts at its place, so they are shown unchanged.
-        op, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
-        step = Step(1, expression, op, preserves=frozenset(), location=nowhere)
-        opening = text_paths((step,), None)
-    else:
-        opening = text_paths((), When.model_construct(where=expression))
+    # Texts are opened as for a condition, which sees the texts at the end of its paths unchanged.
+    condition = compile_expression(expression.text) if isinstance(expression, Path) else expression
     try:
-        value = seen_by(opening, content)
+        value = seen_by(text_paths((), When.model_construct(where=condition)), content)
     except RecursionError:
         raise Unreducible("deeper than the interpreter goes") from None
     if isinstance(expression, Expression):
@@ -82,7 +80,7 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
             return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
         if not path.find(arrived):
             return explain(path, content)
-    return Nothing(f"an earlier step removed `{path.text}`")
+    return Nothing(f"an earlier step removed `{path.text}`", is_removed=True)
 
 
 def explain(path: Path | str, content: Any) -> Nothing:
@@ -94,7 +92,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     number, values = _end(path, content)
     if number == len(path.shape):
         return Nothing("" if values else f"`{path.text}` is null")
-    step, keys, meant = path.shape[number], _keys(values), _meant(path, content)
+    step, keys, meant = path.shape[number], keys_of(values), _meant(path, content)
     at = f"`{_text(path.shape[:number])}`" if number else "the return"
     if step[0] == "field" and step[1] in keys:
         why = f"`{step[1]}` is null in {at}"
@@ -138,7 +136,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
         return None if _is_for(step, values) else ()
     if type(values[0]) is list:
         return ("each",), step
-    keys = _keys(values)
+    keys = keys_of(values)
     holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
@@ -151,7 +149,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
 def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
     """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
     found = [value[key] for value in values if type(value) is dict and key in value]
-    return name in _keys([*found, *_items(found)])
+    return name in keys_of([*found, *_items(found)])
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -163,8 +161,13 @@ def _items(values: Iterable[Any], most: int | None = _MAX_VALUES) -> list[Any]:
     return [item for value in values if type(value) is list for item in value[:most]][:most]
 
 
-def _keys(values: Iterable[Any]) -> list[str]:
-    return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
+def keys_of(values: Iterable[Any]) -> list[str]:
+    """Return the keys of the objects among values."""
+    keys: dict[str, None] = {}
+    for value in values:
+        if type(value) is dict:
+            keys |= dict.fromkeys(value)
+    return list(keys)
 
 
 def the_keys(keys: Sequence[str], limit: int = 6) -> str:

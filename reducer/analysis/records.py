@@ -16,7 +16,7 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return as_json(value._asdict())
     if isinstance(value, Mapping):
-        return {key: as_json(item) for key, item in value.items()}
+        return dict(zip(value, map(as_json, value.values()), strict=True))
     return list(map(as_json, value)) if isinstance(value, (list, tuple)) else value
 
 

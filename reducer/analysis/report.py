@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from reducer.analysis.explanation import Explanation, StepReport
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, added
 from reducer.errors import counted
 from reducer.files import is_builtin
@@ -36,29 +37,45 @@ _MAX_NEEDS = 10_000
 _MAX_CHARACTERS = 1_000
 
 
+class BadLine(NamedTuple):
+    """A line that cannot be read, and why. Lines count from 1."""
+
+    line: int
+    why: str
+
+
 @dataclass(slots=True)
 class LineSum:
     """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
-    `bad` lines contain no history or are too large to be read. `first_bad` contains the numbers and errors of the
-    first bad lines.
+    `bad` lines contain no history or are too large to be read. `first_bad` contains the first of them.
     """
 
     history: str
     lines: int = 0
     blank: int = 0
     bad: int = 0
-    first_bad: list[tuple[int, str]] = field(default_factory=list)
+    first_bad: list[BadLine] = field(default_factory=list)
     noun: str = "line"
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:
     """Add the counts of the lines that follow, and continue their numbers."""
     room = MAX_BAD - len(total.first_bad)
-    total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
+    total.first_bad += [BadLine(total.lines + bad.line, bad.why) for bad in more.first_bad[:room]]
     total.lines += more.lines
     total.blank += more.blank
     total.bad += more.bad
+
+
+_MESSAGES = {
+    "no rule": "{calls}, {size}",
+    "gated": "`when: {{where: {about}}}` did not hold for {returns}, {size}",
+    "undone": "preserve restored {size} that `{about}` removed; "
+    "`preserve: []` on the step restores nothing, `preserve: {{ioc: 200}}` at most 200",
+    "fault": "{returns}, {size}: {about}",
+    "too long": "{returns}: {size} above `max_chars` {about}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +85,9 @@ class Attention:
     - `kind` is a key of `TITLES`.
     - `where` is a tool, a file of histories, or a rule file, with the line if it is about a step.
     - `about` is the reason of a fault, the name of a step, or the whole message.
-    - `history`, `tool` and `step` are those of the first fault of its kind.
     - `calls` counts tool returns, or lines.
     - `characters` is the size of the returns, the restored size (`undone`), or the size above `max_chars` (`too long`).
-    - `first` is the name of the first return.
+    - `first` names the first return.
     """
 
     kind: str
@@ -80,46 +96,25 @@ class Attention:
     calls: int = 1
     characters: int = 0
     first: str = ""
-    history: str = ""
-    tool: str = ""
-    step: str = ""
 
     @property
     def message(self) -> str:
         """The message for users."""
-        size = counted(self.characters, "character")
-        if self.kind == "no rule":
-            return f"{counted(self.calls, 'call')}, {size}"
-        if self.kind == "gated":
-            return f"`when: {{where: {self.about}}}` did not hold for {self._returns}, {size}"
-        if self.kind == "undone":
-            return (
-                f"preserve restored {size} that `{self.about}` removed; "
-                "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200"
-            )
-        if self.kind == "fault":
-            return f"`{self.tool}` {self._returns}, {size}: {self.about}"
-        if self.kind == "too long":
-            return f"{self._returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}"
-        return self.about
-
-    @property
-    def _returns(self) -> str:
-        """The first return, and how many more there are."""
         more = f" and {self.calls - 1:,} more" if self.calls > 1 else ""
-        return f"{self.first} of {self.history}{more}" if self.history else f"{self.first}{more}"
+        calls, size = counted(self.calls, "call"), counted(self.characters, "character")
+        text = _MESSAGES.get(self.kind, "{about}")
+        return text.format(about=self.about, calls=calls, size=size, returns=f"{self.first}{more}")
 
 
 @dataclass(slots=True)
 class Tally:
-    """The totals of tool returns, with tools in the order of their first returns.
+    """Totals of tool returns: a constant amount of data for any number of returns.
 
-    - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
-    - `rules` maps each tool to the rule files that were chosen for its returns, with the number of returns.
-    - `needs` maps kind, place and name to what needs attention.
+    - `tools` maps each tool to the sums of a `ToolReport`, and `rules` to the files of the rules that were chosen for
+      its returns, with the number of returns.
+    - `needs` maps a kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
-    - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
@@ -127,26 +122,39 @@ class Tally:
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
     measures: Measures | None = None
-    referenced: int = 0
-    referencing: int = 0
+
+    def add(self, entry: Explanation) -> None:
+        """Add one return."""
+        counts = Counter(calls=1, before=entry.before, after=entry.after)
+        counts.update({entry.status} & {"reduced", "untouched"})
+        if entry.referenced:
+            counts.update(referenced=entry.referenced, referencing=1)
+        self._add_tool(_short(entry.tool), counts, Counter([entry.rule.file] if entry.rule else []))
+        for name, need in _needs(entry):
+            self._add_need((need.kind, need.where, name), need)
+        if entry.rule is not None and entry.status != "gated":
+            self.found.add((entry.rule.file, _GATE))
+            for step in entry.steps:
+                if step.run.path is not None and step.run.places:
+                    self.found.add((_where(step.run.line, entry.rule), step.run.path))
 
     def merge(self, other: Tally) -> None:
         """Add the totals of the returns that follow."""
-        for name, counts in other.tools.items():
-            tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
-            self.tools.setdefault(tool, Counter()).update(counts)
-            if name in other.rules:
-                self.rules.setdefault(tool, Counter()).update(other.rules[name])
+        for tool, counts in other.tools.items():
+            self._add_tool(tool, counts, other.rules.get(tool, Counter()))
         for key, need in other.needs.items():
-            self.add_need(key, need)
+            self._add_need(key, need)
         self.found |= other.found
-        self.referenced += other.referenced
-        self.referencing += other.referencing
         if other.measures is not None:
             self.measures = other.measures if self.measures is None else added(self.measures, other.measures)
 
-    def add_need(self, key: tuple[str, str, str], need: Attention) -> None:
-        """Add something that needs attention, identified by kind, place and name."""
+    def _add_tool(self, name: str, counts: Counter[str], files: Counter[str]) -> None:
+        tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
+        self.tools.setdefault(tool, Counter()).update(counts)
+        if files:
+            self.rules.setdefault(tool, Counter()).update(files)
+
+    def _add_need(self, key: tuple[str, str, str], need: Attention) -> None:
         known = self.needs.get(key)
         if known is not None:
             calls, characters = known.calls + need.calls, known.characters + need.characters
@@ -155,30 +163,12 @@ class Tally:
             self.needs[key] = need
 
 
-def tally_of(entry: Explanation) -> Tally:
-    """Return the totals of a single return."""
-    tool, rule = _short(entry.tool), entry.rule
-    tally = Tally(referenced=entry.referenced, referencing=int(entry.referenced > 0))
-    tally.tools[tool] = Counter(calls=1, before=entry.before, after=entry.after)
-    tally.tools[tool].update({entry.status} & {"reduced", "untouched"})
-    for name, need in _needs(entry):
-        tally.add_need((need.kind, need.where, name), need)
-    if rule is not None:
-        tally.rules[tool] = Counter([rule.file])
-        if entry.status != "gated":
-            tally.found.add((rule.file, _GATE))
-        for step in entry.steps:
-            if step.number is not None and step.path is not None and step.places:
-                tally.found.add((_where(step, rule), step.path))
-    return tally
-
-
 def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     """Yield what needs attention in one return, each with a name that is unique for its kind and place."""
     tool, name, rule = _short(entry.tool), _short(entry.name), entry.rule
-    if entry.status == "no rule":
-        yield "", Attention("no rule", tool, characters=entry.before)
     if rule is None:
+        if entry.status == "no rule":
+            yield "", Attention("no rule", tool, characters=entry.before)
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
@@ -188,10 +178,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
-        where = _where(step, rule)
-        if step.path is not None and step.nothing is not None:
-            about = f"`{step.name}`: {_short(step.nothing.message)}"
-            yield step.path, Attention("no place", where, about)
+        where = _where(step.run.line, rule)
+        if step.run.path is not None and step.nothing is not None:
+            yield step.run.path, Attention("no place", where, f"`{step.name}`: {_short(step.nothing.message)}")
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 
@@ -206,17 +195,17 @@ def _failed_condition(entry: Explanation, rule: Rule) -> str:
 
 def _fault(entry: Explanation, rule: Rule) -> Attention:
     """Return what needs attention if a rule could not be applied, or not completely."""
-    step, where, advice = "", rule.file, "let the tool return less, or less deeply nested content"
-    if (run := entry.unstable) is not None:
+    where, advice = rule.file, "let the tool return less, or less deeply nested content"
+    if entry.unstable is not None:
+        where = _where(entry.unstable.line, rule)
         advice = f"`check {rule.file}` shows a correction, once this return is in samples/"
-        step, where = (run.step.name, f"{where}:{run.step.location.line}") if run.step else ("max_chars", where)
-    history, about = entry.place.history if entry.place else "", f"{_short(entry.why)}; {advice}"
-    need = Attention("fault", where, about, characters=entry.before, first=_short(entry.name))
-    return replace(need, history=history, tool=_short(entry.tool), step=step)
+    history = f" of {entry.place.history}" if entry.place else ""
+    first = f"`{_short(entry.tool)}` {_short(entry.name)}{history}"
+    return Attention("fault", where, f"{_short(entry.why)}; {advice}", characters=entry.before, first=first)
 
 
-def _where(step: StepReport, rule: Rule) -> str:
-    return rule.file if step.line is None else f"{rule.file}:{step.line}"
+def _where(line: int | None, rule: Rule) -> str:
+    return rule.file if line is None else f"{rule.file}:{line}"
 
 
 def _short(text: str) -> str:
@@ -228,7 +217,8 @@ class ToolReport:
     """The totals of one tool, or of all.
 
     `rules` are those that were chosen for its returns with the number of returns, the most frequent first. `untouched`
-    counts the returns to which rules never apply.
+    counts the returns to which rules never apply, and `referenced` the characters kept because later messages
+    reference them, in `referencing` returns.
     """
 
     tool: str
@@ -238,6 +228,8 @@ class ToolReport:
     after: int = 0
     reduced: int = 0
     untouched: int = 0
+    referenced: int = 0
+    referencing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

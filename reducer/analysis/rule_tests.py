@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
-from reducer.analysis.samples import Sample, SampleError, Snapshots, file_of, read_sample, samples_of
+from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, samples_of
 from reducer.analysis.texts import all_text, characters, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
-from reducer.errors import counted
+from reducer.errors import FileError, counted
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.rules import Expect, Rule, Ruleset
@@ -84,12 +84,12 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
     ruleset = alone(rule, ruleset)
     try:
         content = sample.read()
-        before = dump(content)
-    except (SampleError, RecursionError) as error:
+        dump(content)
+    except (FileError, RecursionError) as error:
         return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
     try:
         outcome = attempt(ruleset, rule.name, content)
-        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, before, outcome)]
+        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, outcome)]
         if test is not None:
             found = unmet(test.expect, content, outcome, None if failures else update)
             failures += (replace(one, place=(*place[:-1], "expect", *one.place)) for one in found)
@@ -136,14 +136,18 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
 
     `1` equals `1.0` but not `true`. The order of keys does not matter.
     """
+    keys: Iterable[Any] = ()
     if type(expected) is dict and type(seen) is dict and expected.keys() == seen.keys():
-        pairs: Any = ((key, value, seen[key]) for key, value in expected.items())
+        keys = expected
     elif type(expected) is list and type(seen) is list and len(expected) == len(seen):
-        pairs = ((index, *pair) for index, pair in enumerate(zip(expected, seen, strict=True)))
-    else:
-        is_same = expected == seen and (type(expected) is bool) == (type(seen) is bool)
-        return None if is_same else (path, expected, seen)
-    return next(filter(None, (difference(one, other, (*path, key)) for key, one, other in pairs)), None)
+        keys = range(len(expected))
+    elif expected != seen or (type(expected) is bool) != (type(seen) is bool):
+        return path, expected, seen
+    for key in keys:
+        found = difference(expected[key], seen[key], (*path, key))
+        if found is not None:
+            return found
+    return None
 
 
 def _differs(message: str, expected: Any, seen: Any, advice: str = "", place: Place = ()) -> Failure:
@@ -168,26 +172,30 @@ def _equals(wanted: Any, checked: _Checked) -> Iterator[Failure]:
 
 def _contains(wanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(wanted):
-        if not _has(checked.result, part):
-            advice, quoted = _removed_by(partial(_has, part=part), checked), dump(excerpt(part, _QUOTED))
+        if not _text_with(part, checked.result):
+            advice, quoted = _removed_by(partial(_text_with, part), checked), dump(excerpt(part, _QUOTED))
             seen = excerpt(checked.outcome.content)
             yield Failure(f"{quoted} is not in the result", quoted, seen, advice, place=(number,))
 
 
 def _not_contains(unwanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(unwanted):
-        if _has(checked.result, part):
-            text = next((text for text in texts(checked.result) if part in text), None) or dump(checked.result)
+        if text := _text_with(part, checked.result):
             start, quoted = max(0, text.index(part) - _AROUND), dump(excerpt(part, _QUOTED))
             seen = excerpt(text[start:], 2 * _AROUND + len(part))
             yield Failure(f"{quoted} is in the result", f"no {quoted}", seen, place=(number,))
 
 
+def _text_with(part: str, value: Any) -> str:
+    """Return the first text in a value that contains a part, or else the JSON text of the value if it does."""
+    return next((text for text in (*texts(value), dump(value)) if part in text), "")
+
+
 def _max_chars(limit: int, checked: _Checked) -> Iterator[Failure]:
     seen = characters(checked.outcome.content)
     if seen > limit:
-        size, most, over = (counted(number, "character") for number in (seen, limit, seen - limit))
-        yield Failure(f"{over} too many", f"at most {most}", size)
+        message = f"{counted(seen - limit, 'character')} too many"
+        yield Failure(message, f"at most {counted(limit, 'character')}", counted(seen, "character"))
 
 
 def _min_reduction(least: float, checked: _Checked) -> Iterator[Failure]:
@@ -225,37 +233,30 @@ def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     vocabulary = checked.rule.vocabulary
     scan = vocabulary.scanner(vocabulary.expand(types))
     given, left, text = entities(checked.given, scan), entities(checked.result, scan), all_text(checked.result)
-    gone = [entity for key, entity in given.items() if key not in left]
-    lost = [entity for entity in gone if not contains(text, entity.value)]
-    if not lost:
-        return
-    count, kept, first = f"{len(given):,}", f"{len(given) - len(lost):,}", lost[0].value
-    names = listed(f"{entity.value} ({entity.type})" for entity in lost)
-    advice = _removed_by(partial(_has, part=first), checked, first)
-    message, expected = f"{len(lost):,} of {count} entities are lost", f"all {count} of {', '.join(types)}"
-    yield Failure(message, expected, f"{kept} of {count}; lost: {names}", advice)
+    lost = []
+    for key, entity in given.items():
+        if key not in left and not contains(text, entity.value):
+            lost.append(entity)
+    if lost:
+        first, count = lost[0].value, f"{len(given):,}"
+        names = listed(f"{entity.value} ({entity.type})" for entity in lost)
+        seen = f"{len(given) - len(lost):,} of {count}; lost: {names}"
+        advice = _removed_by(partial(_text_with, first), checked, first)
+        message = f"{len(lost):,} of {count} entities are lost"
+        yield Failure(message, f"all {count} of {', '.join(types)}", seen, advice)
 
 
 def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
-    file, update = file_of(checked.rule, name), checked.update
-    real, is_json = Path(realpath(file)), file.suffix == ".json"
+    file = file_of(checked.rule, name)
+    is_json = file.suffix == ".json"
     result = checked.result if is_json else checked.outcome.content
     if not is_json and type(result) is not str:
         yield Failure("the result is not a text", "a text", excerpt(result), "name a file that ends in .json")
         return
-    if not real.is_relative_to(realpath(file_of(checked.rule, "."))):
-        yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
-        return
-    if update is not None and update.get(real, b"") is None:
-        yield Failure(f"{file} is the sample of a test", "a separate file", str(file))
-        return
     failure = _differs_from_file(file, result)
-    if update is not None and (failure or real in update):
-        failure = None
-        written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
-        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-        if update.setdefault(real, text) != text:
-            failure = Failure(f"another test has a different result for {file}", "a separate file", str(file))
+    if checked.update is not None and (failure or Path(realpath(file)) in checked.update):
+        text = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
+        failure = _updated(file, text, checked.rule, checked.update)
     if failure is not None:
         yield failure
 
@@ -264,27 +265,35 @@ def _differs_from_file(file: Path, result: Any) -> Failure | None:
     advice = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
-    except SampleError as error:
+    except FileError as error:
         return Failure(str(error), f"a snapshot in {file}", excerpt(result), advice)
     if dump(known) != dump(result):
         return _differs(f"the result differs from {file}", known, result, advice)
     return None
 
 
-def _has(value: Any, part: str) -> bool:
-    """Return whether a text in a value, or the JSON text of the value, contains a part."""
-    return any(part in text for text in texts(value)) or part in dump(value)
+def _updated(file: Path, text: str, rule: Rule, update: Snapshots) -> Failure | None:
+    """Add the new text of a snapshot to `update`, or return why it must not be written."""
+    real = Path(realpath(file))
+    data = text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+    if not real.is_relative_to(realpath(file_of(rule, "."))):
+        return Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
+    known = update.setdefault(real, data)
+    if known is None:
+        return Failure(f"{file} is the sample of a test", "a separate file", str(file))
+    if known != data:
+        return Failure(f"another test has a different result for {file}", "a separate file", str(file))
+    return None
 
 
-def _removed_by(is_there: Callable[[Any], bool], checked: _Checked, what: str = "it") -> str:
+def _removed_by(is_there: Callable[[Any], object], checked: _Checked, what: str = "it") -> str:
     """Name the step that removed something, or state that the given content does not contain it."""
     if not is_there(checked.given):
         return f"{what} is not in the given content either"
     for run in checked.outcome.steps:
         if not is_there(opened(checked.outcome.left_after(run.number, seen=False))):
-            if run.step is None:
-                return f"`max_chars` removed {what}"
-            return f"step {run.number}, `{run.step.name}`, removed {what} (line {run.step.location.line})"
+            name = f"step {run.number}, `{run.name}`," if run.step else f"`{run.name}`"
+            return f"{name} removed {what}" + (f" (line {run.line})" if run.step else "")
     return ""
 
 

@@ -6,29 +6,28 @@ All samples of a rule are judged together, so what one of them contains is not m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, StepReport, explained
+from reducer.analysis.explanation import Explanation, StepReport, explain_outcome
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import step_label
-from reducer.analysis.query import Nothing, the_keys
-from reducer.analysis.samples import SampleError, samples_of
+from reducer.analysis.measures import LostEntity, lost_entities, step_label, total_of
+from reducer.analysis.query import Nothing, keys_of, the_keys
+from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun, attempt
 from reducer.engine.choose import breaks_where
-from reducer.errors import Diagnostic, counted, did_you_mean, nearest
+from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
 from reducer.formats import unwrapped
 from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, walk
-from reducer.paths.parser import Node
 from reducer.paths.parser import parse as parse_expression
-from reducer.rules import Rule, Ruleset, Step, When
+from reducer.paths.parser import walk_nodes
+from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.diagnostics import Report, Span
-from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, locate, part, replaced
+from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
@@ -40,13 +39,12 @@ _MOST_ENTITIES = 0.95
 _WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
 """The beginning of a path that names a wrapper of MCP."""
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
-_LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and what each step left of it.
+    """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost.
 
     `breaks_where` is the step after which the `where` of the rule does not hold, if it does not hold for the result.
     """
@@ -54,12 +52,14 @@ class _Run(NamedTuple):
     name: str
     did: Explanation
     left: Sequence[Any]
+    entities: int
+    lost: Sequence[LostEntity]
     is_wrapper: bool
     breaks_where: StepRun | None
 
 
 class _Finding(NamedTuple):
-    """A problem of a step. `text` is the part to underline, or empty for the action; a safe fix writes `instead`."""
+    """A problem of a rule. `text` is the part to underline, or empty for the key; a safe fix writes `instead`."""
 
     code: str
     message: str
@@ -79,21 +79,18 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples = _read_samples(rule, ruleset, tree, report)
-    found = counterexample(rule, [content for _, content in samples]) if searches else None
+    samples: dict[str, Any] = {}
+    for sample in samples_of(rule, ruleset):
+        try:
+            samples[sample.title] = sample.read()
+        except FileError as error:
+            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
+    found = counterexample(rule, samples.values()) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, name, content) for name, content in samples]
-    if rule.when is not None and runs:
-        for finding in _of_gate(rule.when, runs):
-            _add(report, finding, locate(tree, ("when",)), locate(tree, ("when",), key=True))
-    for run in runs:
-        _add_broken_where(report, tree, run)
-    _add_findings_of_steps(report, tree, rule, runs)
-    for run in runs:
-        if run.did.over:
-            size = counted(run.did.after, "character")
-            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size}")
+    runs = [_run(rule, ruleset, title, content) for title, content in samples.items()]
+    for place, finding in _findings(rule, runs):
+        _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
     return [problem for problem in report.in_order() if _line(problem) not in warned]
 
@@ -102,49 +99,30 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
     return problem.location.file, problem.location.line
 
 
-def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> list[tuple[str, Any]]:
-    """Return the title and the content of each sample, and report those that cannot be read."""
-    samples = []
-    for sample in samples_of(rule, ruleset):
-        try:
-            samples.append((sample.title, sample.read()))
-        except SampleError as error:
-            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
-    return samples
-
-
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     only = alone(rule, ruleset)
     outcome = attempt(only, rule.name, content)
-    left = [outcome.left_after(number) for number in range(len(rule.steps) + 1)]
+    left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
+    recalls, lost = lost_entities(rule.name, content, outcome)
+    did = explain_outcome(rule.name, content, outcome, detailed=False)
     is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
     broken = None if is_recognised else breaks_where(rule, outcome)
-    return _Run(name, explained(rule.name, content, outcome), left, unwrapped(content) is not content, broken)
+    is_wrapper = unwrapped(content) is not content
+    return _Run(name, did, left, total_of(recalls).total, lost, is_wrapper, broken)
 
 
-def _add_broken_where(report: Report, tree: Tree, run: _Run) -> None:
-    """Report the step after which the `where` of its rule does not hold any more."""
-    broken = run.breaks_where
-    if broken is None:
-        return
-    node, name = locate(tree, ("max_chars",), key=True), "max_chars"
-    if broken.step is not None:
-        step = locate(tree, ("steps", broken.number - 1))
-        node, name = locate(step, (broken.step.op.verb(),), key=True), broken.step.name
-    report.add(node, "E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
-
-
-def _add(report: Report, finding: _Finding, node: Tree, otherwise: Span) -> None:
-    """Report a finding at its text in a node, or `otherwise`."""
+def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
+    """Report a finding at its text in the step or gate at a place, or at the last key of the place."""
+    span: Span = locate(tree, place, key=True)
+    fix: tuple[Edit, ...] = ()
     word = re.compile(rf"(?<![\w.]){re.escape(finding.text)}(?![\w.])")
-    for scalar in _scalars(node) if finding.text else ():
+    for scalar in _scalars(locate(tree, place[:2])) if finding.text else ():
         match = word.search(str(scalar.value))
         if match is not None:
             span = part(scalar, match.start(), len(finding.text))
             fix = replaced(scalar, finding.instead) if finding.instead else ()
-            report.add(span, finding.code, finding.message, finding.help, fix)
-            return
-    report.add(otherwise, finding.code, finding.message, finding.help)
+            break
+    report.add(span, finding.code, finding.message, finding.help, fix)
 
 
 def _scalars(node: Tree) -> Iterator[ScalarNode]:
@@ -156,55 +134,82 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
         yield from _scalars(below)
 
 
-# --- steps
-
-
-def _add_findings_of_steps(report: Report, tree: Tree, rule: Rule, runs: Sequence[_Run]) -> None:
+def _findings(rule: Rule, runs: Sequence[_Run]) -> Iterator[tuple[Place, _Finding]]:
+    """Yield the findings about the gate, the steps and `max_chars` of a rule, each with its place in the rule file."""
+    for finding in _of_gate(rule, runs):
+        yield ("when",), finding
     for step in rule.steps:
-        node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for finding in _of_step(rule, step, runs):
-                _add(report, finding, node, locate(node, (step.op.verb(),), key=True))
+                yield ("steps", step.number - 1, step.op.verb()), finding
+    for run in runs:
+        if run.breaks_where is not None:
+            yield _broken_where(run, run.breaks_where)
+        if run.did.over:
+            size = counted(run.did.after, "character")
+            yield ("max_chars",), _Finding("W069", f"{run.name} still has {size}")
+
+
+def _broken_where(run: _Run, broken: StepRun) -> tuple[Place, _Finding]:
+    """Return the finding about the step after which the `where` of its rule does not hold any more."""
+    name, place = "max_chars", Place(("max_chars",))
+    if broken.step is not None:
+        name, place = broken.step.name, ("steps", broken.number - 1, broken.step.op.verb())
+    return place, _Finding("E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
+
+
+def _of_gate(rule: Rule, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield the findings about the `when` of a rule."""
+    if rule.when is None or not runs:
+        return
+    missing = list(_of_condition(rule.when.where, (), 0, rule, runs))
+    yield from missing
+    if not missing and all(run.did.status == "gated" for run in runs):
+        message = "the rule never runs, because its `when` holds for no sample"
+        yield _Finding("W063", message, "add a test with a return for which it holds")
+
+
+# --- steps
 
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
-    every = [(run, run.did.steps[step.number - 1]) for run in runs if run.did.steps]
-    reports = [(run, report) for run, report in every if not report.skipped]
+    reports, ran, changed = list[StepReport](), list[_Run](), list[_Run]()
+    for run in runs:
+        report = run.did.steps[step.number - 1] if run.did.steps else None
+        if report is None or report.run.skipped:
+            continue
+        reports.append(report)
+        if report.run.ran:
+            ran.append(run)
+        if report.before != report.after:
+            changed.append(run)
     if not reports:
         return
-    ran = [run for run, report in reports if report.ran]
-    changed = [(run, report) for run, report in reports if report.before != report.after]
     missing = list(_missing(rule, step, ran))
     yield from missing
     if changed:
-        yield from _undone(step, changed)
-        yield from _only_empty(step, [run for run, _ in changed])
-        yield from _most_entities(rule, step, [run for run, _ in changed])
+        yield from _too_much(rule, step, changed)
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
-    elif any(report.places for _, report in reports):
+    elif any(report.run.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
-        yield _finds_nothing(step, ran, [report.nothing for _, report in reports])
+        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None], runs)
 
 
-def _finds_nothing(step: Step, ran: Sequence[_Run], nothing: Iterable[Nothing | None]) -> _Finding:
+def _finds_nothing(step: Step, reasons: Sequence[Nothing], runs: Sequence[_Run]) -> _Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
     text = step.path.text
-    was_there = any(step.path.find(run.left[0]) for run in ran)
-    is_there = any(step.path.find(run.left[step.number - 1]) for run in ran)
-    reasons = [reason for reason in nothing if reason is not None]
     why = next((reason for reason in reasons if reason.path), reasons[0])
-    if any(run.is_wrapper for run in ran) and (wrapper := _WRAPPER.match(text)):
-        inside = _inside_wrapper(text[wrapper.end() :], ran)
+    if any(run.is_wrapper for run in runs) and (wrapper := _WRAPPER.match(text)):
+        inside = _inside_wrapper(text[wrapper.end() :], runs)
         return _Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", f"write `{inside}`", text)
+    code = "W062" if why.is_removed else "W060"
     is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
-    code = "W062" if was_there and not is_there else "W060"
-    instead = why.path if is_safe else ""
-    return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, instead=instead)
+    return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, why.path if is_safe else "")
 
 
 def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
@@ -218,22 +223,19 @@ def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
     return written
 
 
-def _undone(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
-    """Yield a finding if `preserve` restores at least half of what a step removes from a sample."""
-    for run, report in changed:
+def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield the findings about what a step removes from samples that it changes."""
+    for run in runs:
+        report = run.did.steps[step.number - 1]
         if report.is_undone:
             removed = counted(report.before - report.after, "character")
             restored = f"preserve restores {report.restored:,} of the {removed}"
             yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
-            return
-
-
-def _only_empty(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield a finding if all items are empty after a step, and not all were before it."""
-    before = _items(_values(runs, step.path.shape, step.number - 1))
+            break
     after = _items(_values(runs, step.path.shape, step.number))
-    if after and _are_empty(after) and not _are_empty(before):
+    if after and _are_empty(after) and not _are_empty(_items(_values(runs, step.path.shape, step.number - 1))):
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
+    yield from _most_entities(rule, step, runs)
 
 
 def _are_empty(items: Iterable[Any]) -> bool:
@@ -245,13 +247,117 @@ def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Fi
     label = step_label(rule, step)
     total, lost = 0, list[str]()
     for run in runs:
-        total += sum(recall.total for recall in run.did.entities.values())
-        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
+        total += run.entities
+        lost += [entity.type for entity in run.lost if entity.step == label]
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
     if names_keys and HASHES_AND_LINKS.issuperset(lost):
         return
     if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
+
+
+# --- keys
+
+
+def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield the findings about keys that a step names and that no sample has."""
+    for expression, shape in expressions_of(step):
+        yield from _of_condition(expression, shape, step.number - 1, rule, runs)
+    if step.op.when is not None:
+        yield from _of_condition(step.op.when.where, (), step.number - 1, rule, runs)
+    yield from _missing_names(rule, step, runs)
+
+
+def _of_condition(
+    condition: Expression | None, shape: Shape, number: int, rule: Rule, runs: Sequence[_Run]
+) -> Iterator[_Finding]:
+    """Yield the keys that a condition reads at the places of a shape, and that no sample has after step `number`."""
+    if condition is None:
+        return
+    words = _bare_words(condition)
+    for chain in condition.reads:
+        found = _absent(chain, shape, number, rule, runs)
+        if found is not None and found.code == "W061" and found.text in words:
+            message = f"`{found.text}` without quotes is a key, and no sample has it"
+            found = _Finding("W066", message, f"write '{found.text}' for the text", found.text)
+        if found is not None:
+            yield found
+
+
+def _bare_words(condition: Expression) -> Set[str]:
+    """Return the words without quotes that a condition compares a key with, or searches in it."""
+    words: set[str] = set()
+    for node in walk_nodes(parse_expression(condition.text)[0]):
+        if node["type"] in _COMPARING and len(node["children"]) == 2:
+            key, word = node["children"]
+            if key["type"] in _KEYS and word["type"] == "field":
+                words.add(word["value"])
+    return words
+
+
+def _missing_names(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding for the keys of `keep` and `drop` that have the same help.
+
+    Next to a key that samples have, the other keys may be optional: those that are not misspelt have no help.
+    """
+    shape, number = step.path.shape, step.number - 1
+    values = _values(runs, shape, number)
+    names = list(dict.fromkeys(step.op.names()))
+    is_optional = any(_follow(values, chain)[1] == len(chain) for chain in names)
+    others = frozenset[str]().union(*names) if is_optional else frozenset[str]()
+    by_help: dict[str, list[_Finding]] = {}
+    for chain in names:
+        found = _absent(chain, shape, number, rule, runs, others)
+        if found is not None:
+            by_help.setdefault(found.help, []).append(found)
+    if len(_items(values)) < _MIN_ITEMS:
+        by_help.pop("", None)  # few returns have the optional keys
+    for first, *more in by_help.values():
+        keys = the_keys([finding.text for finding in (first, *more)], _MAX_KEYS)
+        yield first._replace(message=f"no sample has {keys}") if more else first
+
+
+def _absent(
+    chain: Chain, shape: Shape, number: int, rule: Rule, runs: Sequence[_Run], others: Set[str] = frozenset()
+) -> _Finding | None:
+    """Return the finding if no sample has a key at the places of a shape after step `number`.
+
+    With `others`, which the step names too, the key may be optional.
+    """
+    keys, depth = _follow(_values(runs, shape, number), chain)
+    text = ".".join(chain)
+    if depth == len(chain) or not keys or "*" in text:
+        return None
+    for step in reversed(rule.steps[:number]):
+        if _follow(_values(runs, shape, step.number - 1), chain)[1] == len(chain):
+            if [*step.op.shortens()]:  # fewer items may happen to lack a key
+                return None
+            advice = f"move this step before step {step.number}, or let that step keep `{text}`"
+            return _Finding("W062", f"step {step.number} (`{step.name}`) removes `{text}`", advice, text)
+    return _Finding("W061", f"no sample has the key `{text}`", _help(chain, depth, keys, others), text)
+
+
+def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> str:
+    """Return what to write instead of a chain of keys that ends at `depth`, where there are other `keys`."""
+    name, dotted = chain[depth], ".".join(chain[depth:])
+    if dotted in keys:
+        quoted = ".".join([*chain[:depth], f'"{dotted}"'])
+        return f"the name of this key contains dots: write '{quoted}'"
+    if not others:
+        return did_you_mean(nearest(name, keys)) or f"there are {the_keys(keys)}"
+    return did_you_mean(_misspelt(name, [key for key in keys if key not in others]))
+
+
+def _misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = nearest(name, keys)
+    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
+    if "".join(words).casefold() == "".join(meant).casefold():
+        return found
+    is_alike = len(words) == len(meant) and all(
+        nearest(word, [other]) for word, other in zip(words, meant, strict=True)
+    )
+    return found if is_alike else ""
 
 
 def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:
@@ -273,123 +379,11 @@ def _items(values: Iterable[Any]) -> list[Any]:
     return items
 
 
-# --- keys
-
-
-def _of_gate(when: When, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield the findings about the `when` of a rule."""
-    missing = [*_of_condition(when.where, (), (), runs)] if when.where is not None else []
-    yield from missing
-    if not missing and all(run.did.status == "gated" for run in runs):
-        message = "the rule never runs, because its `when` holds for no sample"
-        yield _Finding("W063", message, "add a test with a return for which it holds")
-
-
-def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield the findings about keys that a step names and that no sample has."""
-    earlier = rule.steps[: step.number - 1]
-    for expression, shape in expressions_of(step):
-        yield from _of_condition(expression, shape, earlier, runs)
-    if step.op.when is not None and step.op.when.where is not None:
-        yield from _of_condition(step.op.when.where, (), (), runs)
-    yield from _missing_names(step, earlier, runs)
-
-
-def _missing_names(step: Step, earlier: Sequence[Step], runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield a finding for the keys of `keep` and `drop` that have the same help."""
-    at = partial(_values, runs, step.path.shape)
-    present, names = at(len(earlier)), [*dict.fromkeys(step.op.names())]
-    is_optional = any(_follow(present, chain)[1] == len(chain) for chain in names)
-    others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
-    by_help: dict[str, list[_Finding]] = {}
-    for chain in names:
-        for finding in _absent(chain, at, earlier, others=others):
-            by_help.setdefault(finding.help, []).append(finding)
-    if len(_items(present)) < _MIN_ITEMS:
-        by_help.pop("", None)  # few returns have the optional keys
-    for first, *more in by_help.values():
-        keys = the_keys([finding.text for finding in (first, *more)], _MAX_KEYS)
-        yield first._replace(message=f"no sample has {keys}") if more else first
-
-
-def _of_condition(
-    expression: Expression, shape: Shape, earlier: Sequence[Step], runs: Sequence[_Run]
-) -> Iterator[_Finding]:
-    """Yield the keys that an expression reads at the places of a shape, and that no sample has after `earlier`."""
-    at = partial(_values, runs, shape)
-    words = _bare_words(parse_expression(expression.text)[0])
-    for chain in expression.reads:
-        yield from _absent(chain, at, earlier, words=words)
-
-
-def _bare_words(tree: Node) -> Set[str]:
-    """Return the words without quotes that a condition compares a key with, or searches in it."""
-    kind, children = tree["type"], tree["children"]
-    if kind in _LOGICAL:
-        return frozenset[str]().union(*map(_bare_words, children))
-    types = [child["type"] for child in children]
-    is_word = kind in _COMPARING and len(types) == 2 and types[0] in _KEYS and types[1] == "field"
-    return {children[1]["value"]} if is_word else set()
-
-
-def _absent(
-    chain: Chain,
-    at: Callable[[int], list[Any]],
-    earlier: Sequence[Step],
-    *,
-    words: Set[str] = frozenset(),
-    others: Set[str] = frozenset(),
-) -> Iterator[_Finding]:
-    """Yield a finding if no sample has a key after the `earlier` steps. `at(n)` returns the values after n steps.
-
-    Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
-    be optional: its finding has no help.
-    """
-    keys, depth = _follow(at(len(earlier)), chain)
-    if depth == len(chain) or not keys or any("*" in name for name in chain):
-        return
-    text = ".".join(chain)
-    removers = [step for number, step in enumerate(earlier) if _follow(at(number), chain)[1] == len(chain)]
-    if removers:
-        remover = removers[-1]
-        if not [*remover.op.shortens()]:  # fewer items may happen to lack a key
-            advice = f"move this step before step {remover.number}, or let that step keep `{text}`"
-            yield _Finding("W062", f"step {remover.number} (`{remover.name}`) removes `{text}`", advice, text)
-    elif text in words:
-        message = f"`{text}` without quotes is a key, and no sample has it"
-        yield _Finding("W066", message, f"write '{text}' for the text", text)
-    else:
-        yield _Finding("W061", f"no sample has the key `{text}`", _help(chain, depth, keys, others), text)
-
-
-def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> str:
-    """Return what to write instead of a chain of keys that ends at `depth`, where there are other `keys`."""
-    dotted = ".".join(chain[depth:])
-    if dotted in keys:
-        quoted = ".".join([*chain[:depth], f'"{dotted}"'])
-        return f"the name of this key contains dots: write '{quoted}'"
-    if not others:
-        return did_you_mean(nearest(chain[depth], keys)) or f"there are {the_keys(keys)}"
-    return did_you_mean(_misspelt(chain[depth], [key for key in keys if key not in others]))
-
-
 def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[str], int]:
     """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
-        objects = [item for item in _items(values) if type(item) is dict]
-        values = [item[name] for item in objects if name in item]
+        items = _items(values)
+        values = [item[name] for item in items if type(item) is dict and name in item]
         if not values:
-            return [*dict.fromkeys(key for item in objects for key in item)], depth
+            return keys_of(items), depth
     return [], len(chain)
-
-
-def _misspelt(name: str, keys: Iterable[str]) -> str:
-    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
-    found = nearest(name, keys)
-    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
-    if "".join(words).casefold() == "".join(meant).casefold():
-        return found
-    if len(words) != len(meant):
-        return ""
-    is_alike = all(nearest(word, [other]) for word, other in zip(words, meant, strict=True))
-    return found if is_alike else ""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from reducer.analysis.texts import listed
-from reducer.errors import HistoryError
+from reducer.errors import FileError, HistoryError
 from reducer.files import read_file
+from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import returns
 from reducer.rules import Rule, Ruleset, Test
 from reducer.rules.choose import rule_chooser
@@ -25,15 +26,11 @@ Snapshots: TypeAlias = dict[Path, bytes | None]
 """The snapshots to write, and None for the samples of tests, which are never overwritten."""
 
 
-class SampleError(ValueError):
-    """A sample that cannot be used. The message names its file."""
-
-
 @dataclass(frozen=True, slots=True)
 class Sample:
     """An answer on which a rule is tested: what an inline `test` starts from, or a file beside the rule file.
 
-    `place` is its place in the rule file. `read` returns the content, or raises `SampleError`.
+    `place` is its place in the rule file. `read` returns the content, or raises `FileError`.
     """
 
     rule: Rule
@@ -54,7 +51,7 @@ def file_of(rule: Rule, name: str) -> Path:
 
 
 def sample(rule: Rule, test: Test) -> Any:
-    """Return the content that a test starts from: a text, or a plain JSON value. Raises `SampleError`."""
+    """Return the content that a test starts from: a text, or a plain JSON value. Raises `FileError`."""
     given = test.given
     if given.text is not None:
         return given.text
@@ -67,9 +64,9 @@ def sample(rule: Rule, test: Test) -> Any:
     try:
         dump(content)
     except ValueError:
-        raise SampleError("NaN and infinity are not JSON, so no stored tool return contains them") from None
+        raise FileError("NaN and infinity are not JSON, so no stored tool return contains them") from None
     except RecursionError:
-        raise SampleError(_TOO_DEEP) from None
+        raise FileError(_TOO_DEEP) from None
     return content
 
 
@@ -97,12 +94,28 @@ def sample_files(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
 
 
 def read_sample(file: Path) -> Any:
-    """Read the JSON value in a file, or the text if the name ends in `.txt`. Raises `SampleError`."""
+    """Return the content in a file, as `sample_content` does. Raises `FileError`."""
     try:
         data = read_file(file, MAX_SAMPLE)
-        return data.decode() if file.suffix == ".txt" else loads(data.decode("utf-8-sig"), parse_constant=_refuse)
     except OSError as error:
-        why = f": {error.strerror or error}"
+        raise FileError(f"{file}: {error.strerror or error}") from None
+    return sample_content(str(file), data)
+
+
+def sample_content(name: str, data: bytes) -> Any:
+    """Return the content of a return that was saved as the file `name`. Raises `FileError`.
+
+    This is the JSON value if the name ends in `.json`, and the text if it ends in `.txt`. Data with another name is the
+    JSON object, list or text that it encodes, otherwise a text.
+    """
+    if not data.strip():
+        raise FileError(f"{name}: empty; expected a history or a sample")
+    try:
+        if name.endswith(".txt"):
+            return data.decode()
+        text = data.decode("utf-8-sig")
+        if name.lower().endswith(".json"):
+            return loads(text, parse_constant=_refuse)
     except UnicodeDecodeError as error:
         why = f": not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}"
     except json.JSONDecodeError as error:
@@ -111,7 +124,10 @@ def read_sample(file: Path) -> Any:
         why = f": {error}"
     except RecursionError:
         why = f": {_TOO_DEEP}"
-    raise SampleError(f"{file}{why}")
+    else:
+        value = read_string(text) if text.lstrip().startswith('"') else read_json(text)
+        return text if value is None else value
+    raise FileError(f"{name}{why}")
 
 
 def _refuse(word: str) -> NoReturn:
@@ -119,26 +135,26 @@ def _refuse(word: str) -> NoReturn:
 
 
 def _from_history(rule: Rule, name: str, call: str | None) -> Any:
-    """Return the content of the tool return that a test names. Raises `SampleError`."""
+    """Return the content of the tool return that a test names. Raises `FileError`."""
     file = file_of(rule, name)
     try:
         found = list(returns(read_file(file, MAX_SAMPLE)))
     except (OSError, HistoryError) as error:
-        raise SampleError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:
-        raise SampleError(f"{file}: {_TOO_DEEP}") from None
+        raise FileError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool)]
     chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = listed(f"`{one.tool}`" for one in found) or "no tool"
-        raise SampleError(f"{file}: contains no return of `{rule.name}`; it contains returns of {tools}")
+        raise FileError(f"{file}: contains no return of `{rule.name}`; it contains returns of {tools}")
     if len(chosen) != 1:
         what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
         ids = listed(f"`{one.name}`" for one in of_tool)
-        raise SampleError(f"{file}: contains {what}; choose one with `call`: {ids}")
+        raise FileError(f"{file}: contains {what}; choose one with `call`: {ids}")
     if chosen[0].untouched:
-        raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
+        raise FileError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content
 
 

@@ -50,16 +50,13 @@ def entities(value: Any, scan: Scan) -> dict[tuple[str, str], Entity]:
 def contains(text: str, value: str) -> bool:
     """Return whether a text contains an entity as a whole word. The digits of an escape are not part of a word."""
     text, value = decoded(text)[0], decoded(value)[0]
-    # One regular expression instead of this search takes 7 ms on 80,000 characters.
-    at = text.find(value)
-    while at >= 0:
-        end = at + len(value)
-        before, after = text[max(0, at - _ESCAPE_CHARS) : at], text[end : end + 1]
+    # A regular expression that also looks at the neighbours takes 7 ms on 80,000 characters.
+    for found in re.finditer(re.escape(value), text):
+        before = text[max(0, found.start() - _ESCAPE_CHARS) : found.start()]
         # In JSON text such as `\\n192.0.2.1`, the letters and digits of the escape are not part of the word.
         starts = not (value[0].isalnum() and _IN_WORD.match(before[-1:])) or _ESCAPE.search(before)
-        if starts and not (value[-1].isalnum() and _IN_WORD.match(after)):
+        if starts and not (value[-1].isalnum() and _IN_WORD.match(text, found.end())):
             return True
-        at = text.find(value, at + 1)
     return False
 
 
@@ -73,12 +70,12 @@ def all_text(value: Any, deeper: bool = False) -> str:
     return "\0".join(found)  # no entity contains this separator
 
 
-def characters(value: Any, otherwise: int = 0) -> int:
-    """Count the characters that the model sees of a value, or return `otherwise` if they cannot be counted."""
+def characters(value: Any) -> int:
+    """Count the characters that the model sees of a value, or return 0 if they cannot be counted."""
     try:
         return chars(value)
     except (Unreducible, RecursionError):
-        return otherwise
+        return 0
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import structs
 
-from reducer.engine import Outcome, StepRun
+from reducer.engine import Outcome
 from reducer.entities import TYPES, scanner
 from reducer.formats import Atom
 from reducer.plan.cuts import Cut, Range
@@ -61,13 +61,8 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     if value is not content and type(node) is dict:
         node["opened"] = True
     file = outcome.rule.file if outcome.rule else None
-    return {"file": file, "steps": list(map(_step, outcome.steps)), "node": node}
-
-
-def _step(run: StepRun) -> dict[str, Any]:
-    if run.step is None:
-        return {"number": run.number, "name": "max_chars", "line": None}
-    return {"number": run.number, "name": run.step.name, "line": run.step.location.line}
+    steps = [{"number": run.number, "name": run.name, "line": run.line} for run in outcome.steps]
+    return {"file": file, "steps": steps, "node": node}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +84,18 @@ def _node(value: Any, at: _State) -> Any:
     if at.depth > MAX_DEPTH:
         return _UNREADABLE
     opened = _opened(at)
-    if type(value) is str:
-        is_open = opened is not None and type(at.left) is not Emptied
-        return _opened_text(value, opened, at) if is_open else _text(value, at)
     if opened is None and has_structure(value):
         try:
             opened = open_live(value)
         except Unreducible:
             return _UNREADABLE
-    return _value(value, at) if opened is None else _value(opened.value, _inside(at))
-
-
-def _opened(at: _State) -> Opened | None:
-    for plan in (at.plan, at.left):
-        if type(plan) is Opened:
-            return plan
-    return None
-
-
-def _value(value: Any, at: _State) -> Any:
-    """Return the node of a value that has no structure inside it, or of the structure itself."""
+    if opened is not None and (type(value) is not str or type(at.left) is not Emptied):
+        return _structure(value, opened, at)
     if type(value) is str:
         return _text(value, at)
     if type(value) in (dict, list):
         return _children(value, at)
-    if value is None or type(value) is bool:
-        return value
-    if type(value) is int and abs(value) < _MAX_SAFE:
+    if value is None or type(value) is bool or (type(value) is int and abs(value) < _MAX_SAFE):
         return value
     if type(value) is Atom:
         return {"raw": value.source}
@@ -125,20 +105,26 @@ def _value(value: Any, at: _State) -> Any:
         return _UNREADABLE
 
 
-def _opened_text(text: str, opened: Any, at: _State) -> Any:
-    """Return the node of the structure of a text. If writing it saves nothing, the text stays as it is."""
-    result = build(text, at.left) if at.left is not _GONE else ""
-    inside = replace(at, plan=None, left=None) if result is text else _inside(at)
+def _opened(at: _State) -> Opened | None:
+    for plan in (at.plan, at.left):
+        if type(plan) is Opened:
+            return plan
+    return None
+
+
+def _structure(value: Any, opened: Opened, at: _State) -> Any:
+    """Return the node of the structure in a value. If writing it saves nothing, a text stays as it is."""
+    result = build(value, at.left) if type(value) is str and at.left is not _GONE else None
+    if result is value:
+        inside = replace(at, plan=None, left=None)
+    else:
+        inside = replace(at, plan=_plan_inside(at.plan), left=_plan_inside(at.left))
     node = _node(opened.value, inside)
-    node["opened"] = True
-    if type(result) is not str:
-        node["unwrapped"] = opened.unwrapped
+    if type(value) is str:
+        node["opened"] = True
+        if result is not None and type(result) is not str:
+            node["unwrapped"] = opened.unwrapped
     return node
-
-
-def _inside(at: _State) -> _State:
-    """Return what happens to the structure in a value."""
-    return replace(at, plan=_plan_inside(at.plan), left=_plan_inside(at.left))
 
 
 def _plan_inside(plan: Any) -> Any:
@@ -210,23 +196,23 @@ def _ranges(effects: list[_Effect], own: _Effect) -> Iterator[list[int]]:
 
 def _text(text: str, at: _State) -> Any:
     """Return the node of a text: the text itself, or its runs if it was cut or contains entities."""
-    entities = [(entity.start, entity.end, entity) for entity in _scan(text)]
+    entities = [(entity.start, entity.end, entity.type) for entity in _scan(text)]
     is_cut = at.plan is not None or (at.left is not None and at.left is not _GONE)
     if not is_cut and not entities:
         return text
+    step = at.plan.step if isinstance(at.plan, (Cut, Emptied)) else 0
+    stays, _ = _in_result(text, structs.replace(at.plan, restored=None) if type(at.plan) is Cut else at.plan)
     kept, markers = _in_result(text, at.left)
-    gaps = [*_gaps(at.plan, len(text))]
-    stays = _in_result(text, structs.replace(at.plan, restored=None))[0] if type(at.plan) is Cut else []
-    ranges: list[Any] = [*kept, *(each for _, group in gaps for each in group), *entities]
-    edges = sorted({0, len(text)}.union(*(each[:2] for each in ranges)))
+    edges = {0, len(text)}
+    for start, stop in (*stays, *kept, *(entity[:2] for entity in entities)):
+        edges |= {start, stop}
     runs = list[Any]()
-    for start, stop in pairwise(edges):
-        runs += [{"marker": markers.pop(start)}] if start in markers else []
-        removed = next((step for step, group in gaps if _range_at(group, start)), 0)
-        removed = 0 if _range_at(stays, start) else removed  # a gap stays if its marker would be longer
-        effect = _first(removed, at.step), _range_at(kept, start) is not None
+    for start, stop in pairwise(sorted(edges)):
+        if start in markers:
+            runs.append({"marker": markers.pop(start)})
+        effect = _first(0 if _range_at(stays, start) else step, at.step), _range_at(kept, start) is not None
         entity = _range_at(entities, start)
-        runs.append(_run(text[start:stop], entity[2].type if entity else "", effect, at.effect))
+        runs.append(_run(text[start:stop], entity[2] if entity else "", effect, at.effect))
     return {"text": [*runs, *({"marker": marker} for marker in markers.values())]}
 
 
@@ -235,16 +221,6 @@ def _run(text: str, kind: str, effect: _Effect, own: _Effect) -> Any:
     if effect != own:
         run |= {"step": effect[0], "kept": int(effect[1])}
     return {"text": text, **run} if run else text
-
-
-def _gaps(plan: Any, size: int) -> Iterator[tuple[int, list[Range]]]:
-    """Yield the steps that cut a text of `size` characters, in order, with everything that is not kept after each."""
-    if type(plan) is Emptied:
-        yield from _gaps(plan.before, size)
-        yield plan.step, [(0, size)]
-    elif type(plan) is Cut:
-        yield from _gaps(plan.before, size)
-        yield plan.step, plan.gaps()
 
 
 def _in_result(text: str, left: Any) -> tuple[list[Range], dict[int, str]]:

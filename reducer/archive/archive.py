@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -133,12 +132,13 @@ class Archive:
                 pending, self._waiting = self._waiting, []
             entries = self._created(pending)
             try:
-                with closing(database.open_to_write(self.path, self._timeout)) as connection:
+                with (
+                    database.naming(self.path),
+                    closing(database.open_to_write(self.path, self._timeout)) as connection,
+                ):
                     database.store(connection, entries, _now(), self._limits)
             except ArchiveError as error:
                 self._fail(len(entries), str(error))
-            except sqlite3.Error as error:
-                self._fail(len(entries), f"{self.path}: {error}")
             except Exception as error:  # its message may contain what a tool returned
                 self._fail(len(entries), f"{self.path}: {type(error).__name__}")
 

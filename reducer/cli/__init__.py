@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from reducer.cli.screen import CommandError, say
@@ -45,41 +46,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = arguments.pop(0) if arguments and arguments[0] in VERBS else "run"
     _prepare_streams()
     gc.set_threshold(50_000)  # imports create no garbage, and collecting it takes a seventh of the start-up time
-    code = 2
     try:
-        code = import_module(f"reducer.cli.{verb}").main(arguments)
+        code: int = import_module(f"reducer.cli.{verb}").main(arguments)
         sys.stdout.flush()
+        return code
     except (CommandError, FileError, ArchiveError) as error:
         say(f"error: {error}")
+        return 2
     except SystemExit as error:
         is_pipe = isinstance(error.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
-        code = 0 if is_pipe else error.code if isinstance(error.code, int) else 2
+        return 0 if is_pipe else error.code if isinstance(error.code, int) else 2
     except KeyboardInterrupt:
-        code = 130
+        return 130
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            code = 0  # the reader closed the output
-        else:
+        is_pipe = isinstance(error, BrokenPipeError)  # the reader closed the output
+        if not is_pipe:
             say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
         if error.filename is None:
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code
+        return 0 if is_pipe else 2
 
 
 def _nearest(error: OSError) -> str:
     """Suggest a verb, or a file in the same folder, for a name that does not exist."""
-    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str):
+    if not isinstance(error, FileNotFoundError):
         return ""
-    folder, name = os.path.split(error.filename)
-    try:
-        names = os.listdir(folder or ".")
-    except OSError:
-        return ""
-    near = nearest(name, names if folder else [*VERBS, *names])
-    if near in VERBS and near not in names:
-        return f"; did you mean the verb `{near}`?"
-    return f"; {did_you_mean(os.path.join(folder, near))}" if near else ""
+    name = Path(str(error.filename))
+    if name.name == str(error.filename) and (verb := nearest(name.name, VERBS)):
+        return f"; did you mean the verb `{verb}`?"
+    near = nearest(name.name, os.listdir(name.parent)) if name.parent.is_dir() else ""
+    return f"; {did_you_mean(str(name.with_name(near)))}" if near else ""
 
 
 def _prepare_streams() -> None:

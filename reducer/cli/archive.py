@@ -61,10 +61,9 @@ def _prune(path: Path, limits: Limits) -> None:
 def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
     rows = []
     for tool in contents["tools"]:
-        numbers = (tool["returns"], tool["bytes"]["original"], tool["bytes"]["reduced"])
-        rows.append([tool["tool"], *(f"{number:,}" for number in numbers)])
-    screen = console()
-    screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
+        size = tool["bytes"]
+        rows.append([tool["tool"], f"{tool['returns']:,}", f"{size['original']:,}", f"{size['reduced']:,}"])
+    console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
     print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))

@@ -7,12 +7,9 @@ import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reducer.errors import did_you_mean, nearest
-
-if TYPE_CHECKING:
-    from reducer.analysis.prices import Prices
 
 
 def parser(
@@ -40,11 +37,9 @@ def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse
     """Parse arguments and options in any order. Exits with code 2 if one of them is invalid."""
     options, unknown = reader.parse_known_intermixed_args(arguments)
     if unknown:
-        # argparse has no public list of its options, but the help contains them.
-        names = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
-        question = did_you_mean(nearest(unknown[0].partition("=")[0], names))
-        hint = f"; {question}" if question else ""
-        reader.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        known = re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())  # argparse has no public list of its options
+        question = did_you_mean(nearest(unknown[0].partition("=")[0], known))
+        reader.error("; ".join(filter(None, (f"unrecognized arguments: {' '.join(unknown)}", question))))
     return options
 
 
@@ -60,18 +55,6 @@ def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
     return checked
 
 
-def _prices(text: str) -> Prices:
-    from reducer.analysis.prices import Prices
-
-    try:
-        read, write, plain = map(float, text.split(","))
-    except ValueError:
-        read = write = plain = -1.0
-    if not all(0 <= price < float("inf") for price in (read, write, plain)):
-        raise ArgumentTypeError(f"expected three numbers such as 0.1,1.25,1 (read, write, uncached), not {text}")
-    return Prices(read, write, plain)
-
-
 @explained
 def _input_format(text: str) -> str:
     """Check the name of a format. `auto` is the default, which argparse checks in every run."""
@@ -84,6 +67,8 @@ def _input_format(text: str) -> str:
 
 _SHARED: Mapping[str, Mapping[str, Any]] = {
     "histories": {"nargs": "*", "metavar": "HISTORY", "help": "stored histories, folders, or - for standard input"},
+    "rules": {"nargs": "*", "metavar": "RULES", "help": "rule files, folders, or packs such as builtin:web"},
+    "--strict": {"action": "store_true", "help": "exit with 1 for warnings too"},
     "--rules": {
         "action": "append",
         "default": [],
@@ -95,18 +80,11 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "help": "only returns of tools that match; for a sample, the tool that returned it",
     },
     "--call": {"metavar": "ID", "help": "only the return with this call id (ID#2: the second return with this id)"},
-    "--watch": {"action": "store_true", "help": "run again after every change of the rules or samples"},
     "--input-format": {
         "type": _input_format,
         "default": "auto",
         "metavar": "FORMAT",
         "help": "format of the histories, such as openai-chat (default: detect it)",
-    },
-    "--cache-prices": {
-        "type": _prices,
-        "default": "0.1,1.25,1",
-        "metavar": "READ,WRITE,PLAIN",
-        "help": "input prices: read from the prompt cache, written to it, uncached (default: %(default)s)",
     },
 }
 """Arguments that several verbs have."""

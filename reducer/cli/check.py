@@ -1,9 +1,9 @@
 """Find mistakes in rule files.
 
 examples:
-  python -m reducer check                  ./rules, or the built-in rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
-  python -m reducer check --format github  print workflow commands; use json for other programs
+  python -m reducer check                ./rules, or the built-in rules if there is none
+  python -m reducer check --fix          correct misspelt keys, missing quotes and similar mistakes, then check
+  python -m reducer check --format json  for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 """
@@ -19,27 +19,18 @@ from reducer.analysis.records import problem_fields
 from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say, visible
-from reducer.cli.sources import Chosen, choose_rules, files_read
-from reducer.cli.watch import watch
+from reducer.cli.sources import Chosen, choose_rules
 from reducer.errors import Diagnostic
 from reducer.files import has_samples, is_builtin
 from reducer.rules import Ruleset, check_rules
-from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", __doc__, ("--watch",), formats=("text", "json", "github"))
-    add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
-    add("--strict", action="store_true", help="exit with 1 for warnings too")
-    add("--fix", action="store_true", help="apply the corrections that are safe, then check")
+    reader = parser("check", __doc__, ("rules", "--strict"), formats=("text", "json"))
+    reader.add_argument("--fix", action="store_true", help="apply the corrections that are safe, then check")
     options = parse(reader, arguments)
-    if options.watch:
-        if options.fix or options.format != "text":
-            raise CommandError("--watch prints text and writes nothing; omit --fix and --format")
-        watch(lambda: _check(options), lambda: files_read(options.rules))
     if options.fix:
         _correct(choose_rules(options.rules))
     problems = _check(options)
@@ -53,9 +44,6 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     replaced = ruleset.replaced if ruleset else ()
     if options.format == "json":
         print_json({"problems": list(map(problem_fields, problems)), "replaced": replaced})
-    elif options.format == "github":
-        for problem in problems:
-            print(_command(problem))
     else:
         for problem in problems:
             print_problem(f"{problem}\n")
@@ -73,12 +61,11 @@ def check_with_samples(
     ruleset, problems = check_rules(*sources, edited=edited)
     rules = [rule for rule in ruleset.rules if has_samples(rule.file)] if ruleset else []
     run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
-    to_run = [rule for rule in rules if run_all or rule.tests or not rule.statically_idempotent]
     found = list(problems)
-    if ruleset and to_run:
-        from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
+    for rule in rules:
+        if ruleset and (run_all or rule.tests or not rule.statically_idempotent):
+            from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
-        for rule in to_run:
             found += problems_when_run(rule, ruleset, edited.get(rule.file))
     return ruleset, tuple(sorted(found, key=lambda problem: problem.location))
 
@@ -94,13 +81,3 @@ def _correct(chosen: Chosen) -> None:
         write(Path(name), after[name])
     if changed:
         say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
-
-
-def _command(problem: Diagnostic) -> str:
-    """Return a workflow command: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
-    at = problem.location
-    file = at.file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-    where = f"file={file},line={at.line},endLine={at.line},col={at.column},endColumn={at.column + problem.width}"
-    message = f"{problem.message}\nhelp: {problem.help}" if problem.help else problem.message
-    escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return visible(f"::{problem.severity} {where},title={problem.code} {catalogue()[problem.code].name}::{escaped}")

@@ -19,12 +19,13 @@ from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, bad_line, look, look_at_lines
-from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
+from reducer.analysis.prices import Prices
+from reducer.analysis.report import MAX_BAD, Attention, LineSum, Report, Tally, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import nothing_found, sources_or_sample
 from reducer.cli.outputs import check_targets, open_target, targets
@@ -36,9 +37,9 @@ from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.engine import rule_of
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
-from reducer.inputs.chunks import TOO_LARGE, Chunk, read_chunks
+from reducer.inputs.chunks import TOO_LONG, Chunk, read_chunks
 from reducer.inputs.compression import compressed
-from reducer.inputs.recorded import Selection, as_history
+from reducer.inputs.recorded import Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
 
@@ -72,7 +73,7 @@ def dry_run(options: Namespace) -> int:
     """Reduce, write and report histories; return the exit code. Raises `CommandError` and OSError."""
     run = _prepare(options)
     # With the reduced history on standard output, the report goes to standard error.
-    stream = sys.stderr if options.output == "-" else sys.stdout
+    stream = sys.stderr if run.targets and options.output == "-" else sys.stdout
     if options.format == "diff":
         screen = console(stream)
         print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
@@ -84,20 +85,24 @@ def dry_run(options: Namespace) -> int:
             raise CommandError(f"no history in {', '.join(options.histories)}")
         return 2
     needs = attention(report)
-    if options.format == "html":
-        write_page(report, needs, options.cache_prices, options.page)
-    elif options.format == "json":
-        print_json(report_as_json(report, needs, options.cache_prices), stream)
-    elif options.format == "diff":
-        print_end(report, needs, stream)
-    else:
-        print_table(report, needs, stream, options.cache_prices)
-    if options.output not in (None, "-"):
+    _print_report(options, report, needs, stream)
+    if run.targets and options.output != "-":
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
     has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0
+
+
+def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+    if options.format == "html":
+        write_page(report, needs, options.output)
+    elif options.format == "json":
+        print_json(report_as_json(report, needs, Prices()), stream)
+    elif options.format == "diff":
+        print_end(report, needs, stream)
+    else:
+        print_table(report, needs, stream)
 
 
 def _prepare(options: Namespace) -> _Run:
@@ -108,9 +113,11 @@ def _prepare(options: Namespace) -> _Run:
     has_parquet = any(tables.is_parquet(source.name) for source in sources)
     if options.column and not has_parquet:
         raise CommandError("--column requires Parquet files (.parquet)")
-    written = targets(options.output, sources, chosen.files) if options.output is not None else {}
-    if options.page not in (None, "-"):
-        check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
+    written: Mapping[Source, Path | None] = {}
+    if options.writes:
+        written = targets(options.output, sources, chosen.files)
+    elif options.output not in (None, "-"):
+        check_targets([Path(options.output)], [*(source.path for source in sources), *chosen.files])
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
@@ -120,9 +127,8 @@ def _prepare(options: Namespace) -> _Run:
 
 def _check_archive(options: Namespace, has_parquet: bool) -> None:
     """Create the archive if it does not exist. Raises `CommandError` and `ArchiveError` if it cannot be used."""
-    if options.output is None:
-        instead = "omit --format html" if options.page else "add --output"
-        raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
+    if not options.writes:
+        raise CommandError("--archive stores the originals of the histories that --output writes; add --output")
     if has_parquet:
         raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
     if os.path.realpath(options.output) == os.path.realpath(options.archive):
@@ -132,17 +138,20 @@ def _check_archive(options: Namespace, has_parquet: bool) -> None:
     Archive(options.archive).close()
 
 
-def _is_below(minimums: dict[str, float], result: Report) -> bool:
+def _is_below(minimums: Mapping[str, float], result: Report) -> bool:
     """Return whether a measure is below its minimum, and print those. A measure without values is never below."""
     total = result.total
-    shares = {"saved": (total.before - total.after, total.before)}
+    parts = {"saved": (total.before - total.after, total.before)}
     if (measures := result.tally.measures) is not None:
-        shares["references"] = (measures.kept, measures.references)
-        shares["entities"] = (measures.recall.kept, measures.recall.total)
-    below = [name for name in minimums if shares[name][1] and shares[name][0] / shares[name][1] < minimums[name]]
-    for name in below:
-        say(f"{name}: {share(*shares[name])} is below the required {minimums[name] * 100:.4g}%")
-    return bool(below)
+        parts["references"] = (measures.kept, measures.references)
+        parts["entities"] = (measures.recall.kept, measures.recall.total)
+    is_below = False
+    for name, least in minimums.items():
+        part, whole = parts[name]
+        if part < least * whole:
+            is_below = True
+            say(f"{name}: {share(part, whole)} is below the required {least * 100:.4g}%")
+    return is_below
 
 
 # --- all sources, in order
@@ -156,18 +165,15 @@ def _reduce_sources(run: _Run) -> None:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
                     _reduce_source(run, source, of_source)
-                except FileError as error:
-                    message = str(error)
-                    if source.folder and message.startswith(f"{source.name}: not a history"):
-                        skipped.append(message)
-                        continue
-                    run.errors += 1
-                    if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
-                        command = f"try RULE {source.path or '-'}"
-                        message += f"; for one sample, add --tool NAME, or use `{command}`"
-                    say(f"error: {message}")
-                else:
                     run.report.histories.append(source.name)
+                except FileError as error:
+                    is_other = re.match("not (a history|JSON): ", str(error).removeprefix(f"{source.name}: "))
+                    if is_other and source.folder:
+                        skipped.append(str(error))
+                    else:
+                        run.errors += 1
+                        advice = f"; for one sample, add --tool NAME, or use `try RULE {source.path or '-'}`"
+                        say(f"error: {error}{advice if is_other else ''}")
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
     say_skipped(skipped)
@@ -184,13 +190,10 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         if tables.is_parquet(source.name):
             with tables.writer(source.name, file) as write:
                 yield write
-            run.written += file.tell() if target else 0
-            return
-
-        def count(output: bytes) -> None:
-            run.written += file.write(output)
-
-        yield count
+        else:
+            yield file.write
+        if target is not None and file.seekable():
+            run.written += file.tell()
 
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
@@ -236,29 +239,21 @@ def _calls_ahead(run: _Run) -> Generator[_Call]:
 
 
 def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
+    options = run.options
+    tool = None if options.writes else options.tool  # the tool of a sample
     for source in run.sources:
         target = run.targets.get(source)
+        chunks = read_chunks(source, tool=None if source.folder else tool)
+        if tables.is_parquet(source.name):
+            chunks = tables.row_groups(source.name, options.column)
         try:
-            for chunk in _chunks(source, run.options):
-                call = partial(reduce_chunk, chunk, run.reducer, name=source.name, target=target, options=run.options)
+            for chunk in chunks:
+                call = partial(reduce_chunk, chunk, run.reducer, name=source.name, target=target, options=options)
                 # Detailed results contain rules, which cannot be sent to another process.
-                executor = None if _is_detailed(run.options, chunk) else pool
+                executor = None if _is_detailed(options, chunk) else pool
                 yield source, executor.submit(call).result if executor else call
         except FileError as error:
             yield source, partial(_refuse, str(error))
-
-
-def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
-    """Yield the chunks of a source. With `--tool`, a sample is a return of this tool."""
-    if tables.is_parquet(source.name):
-        yield from tables.row_groups(source.name, options.column)
-        return
-    or_sample = options.tool is not None and options.output is None and not source.folder
-    for chunk in read_chunks(source, or_sample=or_sample):
-        if chunk.kind == "sample":
-            yield Chunk("history", 0, as_history(source.name, chunk.content, options.tool))
-        else:
-            yield chunk
 
 
 def _refuse(message: str) -> NoReturn:
@@ -282,7 +277,7 @@ def _start_worker() -> None:
 
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
     """Return whether to report what each step removed: in a diff, and in JSON and pages for whole histories."""
-    return bool(options.format == "diff" or (options.format in ("json", "html") and chunk.kind == "history"))
+    return options.format == "diff" or (options.format != "table" and chunk.kind in ("history", "sample"))
 
 
 def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | None, options: Namespace) -> Look:
@@ -296,24 +291,25 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
         None if selection.is_everything else selection.matches,
         _is_detailed(options, chunk),
         with_trees=options.format == "html",
-        writes=options.output is not None,
+        writes=options.writes,
         measured=options.measures,
         references=options.references,
         input_format=options.input_format,
     )
-    if chunk.kind == "lines":
-        result = look_at_lines(ruleset, chunk.content, look_options, name)
-    elif chunk.kind == "row group":
+    if chunk.kind == "row group":
         return tables.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
-    elif chunk.kind == "history":
+    if chunk.kind == "long line":
+        result = bad_line(chunk.content, TOO_LONG)
+    elif chunk.kind == "rest":
+        result = Look(Tally(), LineSum(""), chunk.content)
+    elif chunk.kind == "lines":
+        result = look_at_lines(ruleset, chunk.content, look_options, name)
+    else:
         try:
             result = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
             raise FileError(f"{name}: {error}") from None
-    else:
-        rest = Look(Tally(), LineSum(""), chunk.content)
-        result = bad_line(chunk.content, TOO_LARGE) if chunk.kind == "long line" else rest
-    if options.archive is not None and chunk.kind in ("history", "lines"):
+    if options.archive is not None:
         _archive(options, chunk, result.output, ruleset)
     return result._replace(output=compressed(result.output, target.name if target else ""))
 
@@ -327,9 +323,11 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
         rule = rule_of(ruleset, tool, content)
         return rule.version if rule is not None else ""
 
-    texts = (text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output))
+    pairs = [(chunk.content, output)]
+    if chunk.kind == "lines":
+        pairs = list(zip(chunk.content.split(b"\n"), output.split(b"\n"), strict=True))
     with Archive(str(options.archive)) as archive:
-        for old, new in zip(*texts, strict=True):
+        for old, new in pairs:
             if old != new:
                 archive.add(list(entries_between(old, new, version, options.input_format)))
         archive.flush()

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import asdict
@@ -30,21 +30,17 @@ from reducer.entities import Entity
 from reducer.entities.entity import Scan, types_for, under_key
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import decode
-from reducer.inputs.chunks import read_whole
+from reducer.inputs.chunks import read_chunks
 from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import Token, path_text
-
-_Spot = tuple[Entity, str, str]
-"""An entity with its file and its position."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", __doc__, formats=("table", "jsonl"))
+    reader = parser("entities", __doc__, ("--rules",), formats=("table", "jsonl"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     for name in options.type:
@@ -53,56 +49,58 @@ def main(arguments: Sequence[str]) -> int:
             raise CommandError(f"unknown entity type {name}; {suggestion(name, near)}")
     scan = vocabulary.scanner(vocabulary.expand(options.type)) if options.type else vocabulary.everything()
     sources = find_sources(options.files)
-    spots = (spot for source in sources for spot in _spots(source, scan))
+    first: dict[tuple[str, str], tuple[str, ...]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for source in sources:
+        for entity, place in _spots(source, scan):
+            if options.format == "jsonl":
+                print(json.dumps({**asdict(entity), "file": source.name, "place": place}))
+            where = f"{source.name} {place}" if len(sources) > 1 else place
+            first.setdefault((entity.type, entity.canonical), (entity.type, entity.value, where))
+            counts[entity.type, entity.canonical] += 1
     if options.format == "table":
-        _print_table(spots, len(sources) > 1)
-    else:
-        for entity, file, position in spots:
-            print(json.dumps({**asdict(entity), "file": file, "place": position}))
+        _print_table(first, counts)
     return 0
 
 
-def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
-    """Yield the entities of a file with their positions: a path in JSON and JSON lines, `line:column` in a text."""
-    data = read_whole(source)
+def _spots(source: Source, scan: Scan) -> Iterator[tuple[Entity, str]]:
+    """Yield the entities of a file with their places: a path in JSON and JSON lines, `line:column` in a text."""
+    data = b"".join(chunk.content for chunk in read_chunks(source))
     # Bytes that are not UTF-8 contain no entities, but entities may be next to them.
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     value = decode(text)
-    for place, leaf in _texts(value) if type(value) is not str else ():
-        # A leaf can be a key itself, which is not evidence for its own meaning.
-        key = next((token for token in reversed(place) if type(token) is str and token != leaf), "")
-        yield from ((entity, source.name, path_text(place)) for entity in under_key(scan, key, leaf))
-    line, begin = 1, 0
-    for entity in scan(text) if type(value) is str else ():
-        line += text.count("\n", begin, entity.start)
-        begin = entity.start
-        yield entity, source.name, f"{line}:{begin - text.rfind(chr(10), 0, begin)}"
-
-
-def _texts(value: Any, place: tuple[Token, ...] = ()) -> Iterator[tuple[Sequence[Token], str]]:
-    """Yield every text in a JSON value with its path, each key before its value."""
     if type(value) is str:
-        yield place, value
-    for key, inner in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
-        if type(key) is str:
-            yield (*place, key), key
-        yield from _texts(inner, (*place, key))
+        line, begin = 1, 0
+        for entity in scan(text):
+            line += text.count("\n", begin, entity.start)
+            begin = entity.start
+            yield entity, f"{line}:{begin - text.rfind(chr(10), 0, begin)}"
+        return
+    for place, key, leaf in _texts(value):
+        for entity in under_key(scan, key, leaf):
+            yield entity, path_text(place)
 
 
-def _print_table(spots: Iterator[_Spot], is_named: bool) -> None:
-    """Print each entity once: its type, its first form, its count, and its first position."""
-    first: dict[tuple[str, str], _Spot] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    for spot in spots:
-        key = (spot[0].type, spot[0].canonical)
-        first.setdefault(key, spot)
-        counts[key] += 1
+def _texts(value: Any, place: tuple[Token, ...] = (), key: str = "") -> Iterator[tuple[Sequence[Token], str, str]]:
+    """Yield every text in a JSON value with its path and the key above it, and each key before its value."""
+    if type(value) is str:
+        yield place, key, value
+    elif type(value) is list:
+        for number, item in enumerate(value):
+            yield from _texts(item, (*place, number), key)
+    elif type(value) is dict:
+        for name, item in value.items():
+            yield (*place, name), key, name
+            yield from _texts(item, (*place, name), name)
+
+
+def _print_table(first: Mapping[tuple[str, str], Sequence[str]], counts: Counter[tuple[str, str]]) -> None:
+    """Print each entity once: its type, its first form, its count, and its first place."""
     if not first:
         print("no entities")
         return
     rows = []
-    for key, (entity, file, position) in first.items():
-        place = f"{file} {position}" if is_named else position
-        rows.append((entity.type, entity.value, f"{counts[key]:,}", place))
+    for entity, (kind, value, where) in first.items():
+        rows.append((kind, value, f"{counts[entity]:,}", where))
     console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

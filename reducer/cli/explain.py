@@ -14,7 +14,7 @@ Exit codes: 0 done, 2 cannot run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.histories.validate import CODES
 from reducer.inputs.chunks import Chunk
-from reducer.inputs.recorded import Selection, as_history, read_each
+from reducer.inputs.recorded import Selection, read_each
 from reducer.inputs.sources import ENDINGS, Source, find_sources
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import Match, is_glob, matches
@@ -43,15 +43,13 @@ _CODE = re.compile(r"[A-Za-z]\d{1,4}")
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
-    targets = "rule files or folders, one stored history or sample, or a code such as E010"
+    targets = "rule files or folders, stored histories or samples, or a code such as E010"
     reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=targets)
     options = parse(reader, arguments)
     what: list[str] = options.what
     selection = Selection(options.tool, options.call)
     if not selection.is_everything:
-        if len(what) > 1:
-            raise CommandError("--call selects a return of one history; specify one HISTORY")
-        _explain_returns(what[0], selection, load(choose_rules(options.rules), "explained"))
+        _explain_returns(what, selection, load(choose_rules(options.rules), "explained"))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
     elif len(what) == 1 and _CODE.fullmatch(what[0]) and not Path(what[0]).exists():
@@ -89,44 +87,39 @@ def _explain_rules(given: Sequence[str]) -> None:
         _print_descriptions(rule, screen)
 
 
-def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> None:
-    source, *others = find_sources([history])
-    if others:
-        raise CommandError(f"{history}: {len(others) + 1:,} histories; specify the one that contains the return")
-    screen = console()
-    is_found = False
-    for entry in _explanations(source, selection, ruleset):
-        is_found = True
-        head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
-        print_lines([head, "", "Which rule"], screen)
-        print_lines(_choice(entry, ruleset), screen, 2)
-        if entry.rule is not None:
-            print_lines(["", "What the rule does"], screen)
-            _print_descriptions(entry.rule, screen)
-        print_lines(["", "What it did" if entry.rule else "What happened"], screen)
-        print_returns("", [entry], False, screen)
-    if not is_found:
-        raise nothing_found(selection, [source])
-
-
-def _explanations(source: Source, selection: Selection, ruleset: Ruleset) -> Iterator[Explanation]:
-    """Yield what the rules do to each selected return. Lines that are no histories are reported."""
+def _explain_returns(names: Sequence[str], selection: Selection, ruleset: Ruleset) -> None:
     options = LookOptions(selection.matches, detailed=True)
 
-    def explanations(source: Source, line: Chunk) -> Iterable[Explanation]:
-        name, data = line.place(source.name), line.content
-        if line.kind == "sample":
-            data = as_history(name, data, selection.tool or "")
-        return look(ruleset, name, data, options).returns
+    def explanations(source: Source, line: Chunk) -> Sequence[Explanation]:
+        return look(ruleset, line.place(source.name), line.content, options).returns
 
+    sources = find_sources(names)
+    screen = console()
     skipped: list[str] = []
-    yield from read_each(source, explanations, skipped, or_sample=selection.tool is not None)
+    is_found = False
+    for entry in read_each(sources, explanations, skipped, tool=selection.tool):
+        is_found = True
+        _explain_return(entry, ruleset, screen)
     say_skipped(skipped)
+    if not is_found:
+        raise nothing_found(selection, sources)
+
+
+def _explain_return(entry: Explanation, ruleset: Ruleset, screen: Console) -> None:
+    head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
+    print_lines([head, "", "Which rule"], screen)
+    print_lines(_choice(entry, ruleset), screen, 2)
+    if entry.rule is not None:
+        print_lines(["", "What the rule does"], screen)
+        _print_descriptions(entry.rule, screen)
+    print_lines(["", "What it did" if entry.rule else "What happened"], screen)
+    print_returns("", [entry], False, screen)
 
 
 def _print_descriptions(rule: Rule, screen: Console) -> None:
-    sentences = ((f"line {one.line}: " if one.line else "", one.text) for one in descriptions(rule))
-    print_lines((f"- {line}{text}" for line, text in sentences), screen, 2)
+    for one in descriptions(rule):
+        line = f"line {one.line}: " if one.line else ""
+        print_lines([f"- {line}{one.text}"], screen, 2)
 
 
 def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:

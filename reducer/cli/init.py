@@ -13,7 +13,8 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from reducer.analysis.texts import characters
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.inputs import each_recorded
 from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
+from reducer.cli.screen import CommandError, console, counted, say, visible
 from reducer.cli.sources import Chosen, load, write_new
+from reducer.cli.views.diff import print_changes
 from reducer.files import rule_files
 from reducer.inputs.recorded import Selection
 from reducer.rules.schema import schema_text
@@ -33,17 +35,15 @@ from reducer.values import Unreducible, chars
 _MAX_RETURNS = 40
 """A draft uses the longest returns of a tool; more of them add nothing new."""
 _MAX_LISTED = 12
-_KINDS = {"removed": "all", "emptied": "all", "cut": "cut", "unwrapped": "quotes"}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", __doc__)
+    reader = parser("init", __doc__, ("--tool",))
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
-    add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
     save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
     add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)
@@ -53,13 +53,17 @@ def main(arguments: Sequence[str]) -> int:
     if not drafted:
         say("nothing to draft")
         return 1
-    write_drafts(folder, [draft for draft, _ in drafted])
+    rules, samples = {}, {}
+    for draft, _ in drafted:
+        rules[folder / draft.file] = draft.text.encode()
+        samples[folder / draft.sample_file] = draft.sample.encode()
+    write_new(folder, rules, samples)
     for draft, trial in drafted:
         returns = _describe(draft.tool, len(trial.outcomes), len(returns_by_tool[draft.tool]))
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {returns}: {sizes}")
-        print_lines(_left_out(trial), console(), indent=2)
+        _print_left_out(trial)
         if trial.saved < (options.save or 0):
             say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
@@ -72,22 +76,17 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _left_out(trial: Trial) -> Iterator[str]:
-    """Yield a line for each kind of place that the rule removes or cuts, the largest first."""
-    every = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
-    found = sorted(every, key=lambda one: one.after - one.before)
-    for one in found[:_MAX_LISTED]:
-        what = f"{one.items:,} of {counted(one.total, 'item')}" if one.items else _KINDS[one.kind]
-        names = f": {', '.join(one.names)}" if one.names else ""
-        yield f"{one.before - one.after:>9,}  {one.path} ({what}){names}"
-    if others := found[_MAX_LISTED:]:
-        yield f"{sum(one.before - one.after for one in others):>9,}  at {counted(len(others), 'more place')}"
-    restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
+def _print_left_out(trial: Trial) -> None:
+    """Print each kind of place that the rule removes or cuts, the largest first."""
+    edits = list(chain.from_iterable(outcome.edits() for outcome in trial.outcomes))
+    found = changes([edit for edit in edits if not edit.is_restored])
+    print_changes(sorted(found, key=lambda one: one.after - one.before), console(), _MAX_LISTED)
+    restored = sum(edit.after - edit.before for edit in edits if edit.is_restored)
     if restored:
-        yield f"{-restored:>9,}  entities in removed items and texts, which stay"
+        print(f"    + entities in removed items and texts: {counted(restored, 'character')}")
     if trial.uncounted:
         only = "only links of an API, pictures, or hashes and links of files contain"
-        yield f"           not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}"
+        print(f"    not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}")
 
 
 def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
@@ -100,7 +99,9 @@ def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     for one in each_recorded(names, Selection(tool)):
         is_history = is_history or bool(one.call)
         contents.setdefault(one.tool_or_file, []).append(one.content)
-    return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
+    for found in contents.values():
+        found.sort(key=characters, reverse=True)
+    return contents, is_history
 
 
 def _draft_all(
@@ -139,10 +140,3 @@ def _describe(tool: str, count: int, calls: int) -> str:
     """Describe the returns that a draft is made from."""
     returns = f"{count:,} of {calls:,} returns" if count < calls else counted(count, "return")
     return f"{returns} of `{visible(tool)}`{', the longest' if count < calls else ''}"
-
-
-def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
-    """Write all drafts. Raises `CommandError` and writes nothing if a file exists or a draft conflicts with a rule."""
-    drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
-    samples = {folder / draft.sample_file: draft.sample.encode() for draft in drafts}
-    write_new(folder, drafted, samples)

@@ -30,14 +30,17 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> d
         raise CommandError(f"--output {output}: several histories, or a folder of them, require a folder: -o reduced/")
     if output == "-":
         return {sources[0]: None}
-    files: dict[Path, Source] = {}
+    found: dict[Source, Path | None] = {}
+    names: dict[Path, str] = {}
     for source in sources:
         file = _in_folder(Path(output), source) if is_folder else Path(output)
-        if (other := files.setdefault(file, source)) is not source:
-            raise CommandError(f"{output}: {other.name} and {source.name} would both be written to {file.name}")
+        if file in names:
+            raise CommandError(f"{output}: {names[file]} and {source.name} would both be written to {file.name}")
         compressed(b"", str(file))  # reports a missing package
-    check_targets(files, [*(source.path for source in sources), *others])
-    return {source: file for file, source in files.items()}
+        names[file] = source.name
+        found[source] = file
+    check_targets(names, [*(source.path for source in sources), *others])
+    return found
 
 
 def _in_folder(folder: Path, source: Source) -> Path:

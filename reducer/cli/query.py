@@ -45,25 +45,26 @@ def main(arguments: Sequence[str]) -> int:
     names_places = isinstance(expression, Path)
     entries: list[dict[str, Any]] = []
     reasons: Counter[str] = Counter()
-    holds = False
+    is_found = False
     for entry in each_recorded(options.files, Selection(options.tool, options.call)):
         try:
             found = query(expression, entry.content)
         except Unreducible as error:
             found = Found(False, nothing=Nothing(str(error)))
-        holds = holds or found.holds
+        is_found = is_found or found.holds
         if options.format == "json":
             entries.append(_as_json(entry, found, names_places))
         elif found.nothing.message:
             reasons[found.nothing.message] += 1
         else:
-            print(visible(" ".join(filter(None, (entry.file, entry.call, entry.tool and f"({entry.tool})")))))
+            tool = f"({entry.tool})" if entry.tool else ""
+            print(visible(" ".join(filter(None, (entry.file, entry.call, tool)))))
             print(indent("\n".join(_places(found) if names_places else [_shortened(found.value)]), "  "))
     if options.format == "json":
         print_json({"expression": options.path, "names_places": names_places, "answers": entries})
     for why, count in reasons.most_common():
         print(f"nothing found{f' in {count:,} returns' if count > 1 else ''}: {visible(why)}")
-    return 0 if holds else 1
+    return 0 if is_found else 1
 
 
 def _places(found: Found) -> list[str]:

@@ -11,7 +11,7 @@ Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import open_target, targets
 from reducer.cli.screen import counted, say
 from reducer.errors import FileError, HistoryError
-from reducer.inputs.chunks import Chunk, read_chunks
+from reducer.inputs.chunks import read_chunks
 from reducer.inputs.compression import compressed
 from reducer.inputs.sources import Source, find_sources
 
@@ -54,26 +54,29 @@ def _restore_file(source: Source, file: Path | None, restore_history: Callable[[
     name = "" if file is None else file.name
     with open_target(file) as target:
         for chunk in read_chunks(source):
-            restored = list(_restored(source, chunk, restore_history))
-            for number, one in enumerate(restored, chunk.number):
+            lines = []
+            histories = chunk.content.split(b"\n") if chunk.kind == "lines" else [chunk.content]
+            for number, data in enumerate(histories, chunk.number):
+                one = _restored(source, data, number, restore_history)
                 count += one.restored
                 unrestored += len(one.unrestored)
-                where = f"{source.name}:{number}" if number else source.name
-                for entry, why in one.unrestored:
-                    call = f"{entry.tool} {entry.call_id}#{entry.nth}"
-                    say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
-            size += target.write(compressed(b"\n".join(one.history for one in restored), name))
+                lines.append(one.history)
+            size += target.write(compressed(b"\n".join(lines), name))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "
     say(f"{written}restored {counted(count, 'return')}, {unrestored:,} not restored")
     return unrestored
 
 
-def _restored(source: Source, chunk: Chunk, restore_history: Callable[[bytes], Restored]) -> Iterator[Restored]:
-    """Restore a history, or the history in each line. A line that contains no history stays unchanged."""
-    for part in chunk.content.split(b"\n") if chunk.kind == "lines" else [chunk.content]:
-        try:
-            yield restore_history(part)
-        except HistoryError as error:
-            if chunk.kind == "history":
-                raise FileError(f"{source.name}: {error}") from None
-            yield Restored(part, 0, ())
+def _restored(source: Source, data: bytes, number: int, restore_history: Callable[[bytes], Restored]) -> Restored:
+    """Restore a history, and list what stays reduced. A line (with a number) that is no history stays unchanged."""
+    try:
+        one = restore_history(data)
+    except HistoryError as error:
+        if not number:
+            raise FileError(f"{source.name}: {error}") from None
+        return Restored(data, 0, ())
+    where = f"{source.name}:{number}" if number else source.name
+    for entry, why in one.unrestored:
+        call = f"{entry.tool} {entry.call_id}#{entry.nth}"
+        say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
+    return one

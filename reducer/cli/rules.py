@@ -10,11 +10,11 @@ Exit codes: 0 done, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from reducer.analysis.samples import sample_files
+from reducer.analysis.samples import file_of, sample_files
 from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_lines, say, suggestion, visible
 from reducer.cli.sources import Chosen, load, write_new
@@ -31,14 +31,12 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     ruleset = load(Chosen(tuple(packs_in(builtin_rules())), "the built-in rules"), "listed")
     what: list[str] = options.what
-    if what and what[0] != "add":
-        raise CommandError(f"{what[0]}: expected `rules` or `rules add NAME`")
-    if what == ["add"]:
-        raise CommandError("add: specify the rules to copy; `rules` lists them")
-    if what:
+    if not what:
+        _print(ruleset.rules)
+    elif what[0] == "add" and len(what) > 1:
         _add(what[1:], Path(options.output), ruleset)
     else:
-        _print(ruleset.rules)
+        raise CommandError(f"{' '.join(what)}: expected `rules`, or `rules add NAME` with a rule that `rules` lists")
     return 0
 
 
@@ -60,22 +58,25 @@ def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
             raise CommandError(f"add {name}: no such rule; {suggestion(name, known)}")
     rules, samples = {}, {}
     for rule in (known[name] for name in names):
-        text = read_file(Path(rule.file), MAX_RULE_BYTES).decode()
-        if has_samples(rule.file):
-            samples.update({folder / name: file.read_bytes() for name, file in _samples(rule, ruleset).items()})
+        file = Path(rule.file)
+        text = read_file(file, MAX_RULE_BYTES).decode()
+        if has_samples(file):
+            for sample in _samples(rule, ruleset):
+                samples[folder / sample.relative_to(file.parent)] = sample.read_bytes()
         else:
             text = text.partition("\ntests:")[0] + "\n"
-            say(f"{Path(rule.file).name}: left out the tests, because the installed package has no samples")
+            say(f"{file.name}: left out the tests, because the installed package has no samples")
         # In a pack, the schema of the editor is one folder above.
-        rules[folder / Path(rule.file).name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
+        rules[folder / file.name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
     write_new(folder, rules, samples)
-    for file in (*rules, *samples):
-        print(f"wrote {visible(str(file))}")
+    for written in (*rules, *samples):
+        print(f"wrote {visible(str(written))}")
 
 
-def _samples(rule: Rule, ruleset: Ruleset) -> dict[str, Path]:
-    """Return the samples of a rule by their names relative to its folder."""
-    of_tests = (name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot))
-    folder = Path(rule.file).parent
-    named = {name: folder / name for name in of_tests if name}
-    return named | {f"samples/{file.name}": file for file in sample_files(rule, ruleset)}
+def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
+    """Yield the files that the tests of a rule name, and its other samples."""
+    for test in rule.tests:
+        for name in (test.given.file, test.given.history, test.expect.snapshot):
+            if name:
+                yield file_of(rule, name)
+    yield from sample_files(rule, ruleset)

@@ -35,7 +35,7 @@ _MEASURES = ("references", "entities", "saved")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    shared = ("histories", "--rules", "--tool", "--call", "--input-format", "--cache-prices")
+    shared = ("histories", "--rules", "--tool", "--call", "--input-format")
     reader = parser("", __doc__, shared, formats=("table", "diff", "json", "html"))
     verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
@@ -58,12 +58,11 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     # Import late, so that --version and --help start as fast as Python.
     from reducer.cli.dry_run import dry_run
-    from reducer.cli.views.page import check_page
+    from reducer.cli.views.page import check_name
 
-    check_page(options.output, options.format)
-    options.page = options.output if options.format == "html" else None
-    options.output = None if options.page else options.output
-    options.measures = options.output is None or bool(options.fail_under)
+    check_name(options.output, options.format)
+    options.writes = options.output is not None and options.format != "html"
+    options.measures = not options.writes or bool(options.fail_under)
     return dry_run(options)
 
 

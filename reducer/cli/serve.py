@@ -81,12 +81,12 @@ def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
     if name.partition(":")[0] == "builtin":
         if can_write:
             raise CommandError(f"--rules {name}: these rules cannot be changed; {_COPY}")
-        pack = files[0].parent
-        return short(pack if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
-    if folder.is_dir() or (can_write and not folder.exists()):
-        return folder, "" if can_write else "start the workbench with --write to save rules"
-    what = "not a folder" if folder.exists() else "no such folder; add --write to create it with the first rule"
-    raise CommandError(f"--rules {name}: {what}")
+        return short(files[0].parent if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
+    if not folder.exists() and not can_write:
+        raise CommandError(f"--rules {name}: no such folder; add --write to create it with the first rule")
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"--rules {name}: not a folder")
+    return folder, "" if can_write else "start the workbench with --write to save rules"
 
 
 def _open(file: str) -> None:

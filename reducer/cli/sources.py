@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +16,6 @@ from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
-
-
-_WORD = re.compile(r"[\w./-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +76,20 @@ def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, b
 
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder}: not a folder; rules are written to a folder")
-    if existing := ", ".join(str(file) for file in (*rules, *others) if os.path.lexists(file)):
-        raise CommandError(f"nothing was written because these files exist: {existing}")
-    present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
-    _, problems = compile_rules((str(file), text) for file, text in {**present, **rules}.items())
+    files = {**rules, **others}
+    if existing := list(filter(os.path.lexists, files)):
+        raise CommandError(f"nothing was written because these files exist: {', '.join(map(str, existing))}")
+    texts = {}
+    for file in rule_files(folder) if folder.is_dir() else ():
+        texts[str(file)] = file.read_bytes()
+    for file, text in rules.items():
+        texts[str(file)] = text
+    _, problems = compile_rules(texts.items())
     # Warnings about other rules do not concern the new ones.
     if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
         raise rules_error(errors, str(folder), "written")
-    for file, content in {**rules, **others}.items():
+    for file, content in files.items():
         write(file, content)
-
-
-def files_read(given: Sequence[str]) -> Iterator[Path]:
-    """Yield the rule files that `choose_rules` returns, the word lists and samples that they name, and `samples/`."""
-    files = choose_rules(given).files
-    yield from files
-    for folder in {rule.parent / "samples" for rule in files}:
-        yield from folder.glob("*.json")
-    for rule in files:
-        words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
-        yield from (file for word in words if (file := rule.parent / word).is_file())
 
 
 def short(path: Path) -> Path:

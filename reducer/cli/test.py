@@ -23,7 +23,7 @@ from reducer.analysis import rule_tests
 from reducer.analysis.records import as_json, fields_of, problem_fields
 from reducer.analysis.rule_tests import Case, Failure
 from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import Sample, Snapshots, snapshots_for
+from reducer.analysis.samples import Sample, snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem, say
@@ -42,9 +42,8 @@ _parse = lru_cache(maxsize=1)(parse_rule)
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("test", __doc__, formats=("text", "json"))
+    reader = parser("test", __doc__, ("rules",), formats=("text", "json"))
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
     options = parse(reader, arguments)
@@ -53,20 +52,22 @@ def main(arguments: Sequence[str]) -> int:
     if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    cases = []
-    for sample in samples:
-        case = rule_tests.run_sample(ruleset, sample, snapshots)
-        if case is not None:
-            cases.append(case)
+    results = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
+    cases = list(filter(None, results))
     warnings = _warnings(samples, ruleset)
+    failed = sum(case.status == "failed" for case in cases)
     if options.format == "json":
-        print_json({**_as_json(cases), "warnings": list(map(problem_fields, warnings))})
+        found = {"cases": list(map(_case_as_json, cases)), "warnings": list(map(problem_fields, warnings))}
+        print_json({"passed": len(cases) - failed, "failed": failed, **found})
     else:
         for problem in filter(None, (*map(_text, cases), *map(str, warnings))):
             print_problem(f"{problem}\n")
         print(_summary(cases, counted(len(ruleset.rules), "rule"), len(warnings)))
-    _write_snapshots(snapshots or {})
-    return int(any(case.failures for case in cases))
+    for file, content in (snapshots or {}).items():
+        if content is not None:
+            write(file, content)
+            say(f"wrote {short(file)}, {len(content):,} bytes")
+    return int(failed > 0)
 
 
 def _with_samples(ruleset: Ruleset) -> Ruleset:
@@ -86,19 +87,6 @@ def _warnings(samples: Sequence[Sample], ruleset: Ruleset) -> list[Diagnostic]:
     return warnings
 
 
-def _write_snapshots(snapshots: Snapshots) -> None:
-    for file, content in snapshots.items():
-        if content is not None:
-            write(file, content)
-            say(f"wrote {short(file)}, {len(content):,} bytes")
-
-
-def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
-    """Return the failures of a case in the order of their lines."""
-    pairs = [(_locate(case, one.place, one.message), one) for one in case.failures]
-    return sorted(pairs, key=lambda pair: pair[0].location)
-
-
 def _text(case: Case) -> str:
     """Return each failure with its line, then what each step did; empty if the case passed."""
     lines = []
@@ -111,7 +99,8 @@ def _text(case: Case) -> str:
     if case.failures and case.did is not None:
         if case.did.status == "gated":
             lines.append("  no step ran: the `when` of the rule does not hold")
-        lines += (f"  {step_line(step, case.did.is_refused)}" for step in case.did.steps)
+        for step in case.did.steps:
+            lines.append(f"  {step_line(step, case.did.is_refused)}")
     return "\n".join(lines)
 
 
@@ -119,19 +108,10 @@ def _summary(cases: Sequence[Case], rules: str, warnings: int) -> str:
     """Return the number of tests and samples, how many failed, and the number of warnings."""
     counts = Counter(case.what for case in cases)
     failed = sum(case.status == "failed" for case in cases)
-    ran = " and ".join(counted(number, what) for what, number in sorted(counts.items(), reverse=True))
+    ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
     result = f"{failed:,} failed" if failed else "all passed" if len(cases) > 1 else "passed"
     summary = f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests"
     return f"{summary}; {counted(warnings, 'warning')}" if warnings else summary
-
-
-def _as_json(cases: Sequence[Case]) -> dict[str, Any]:
-    counts = Counter(case.status for case in cases)
-    return {
-        "passed": counts["passed"],
-        "failed": counts["failed"],
-        "cases": list(map(_case_as_json, cases)),
-    }
 
 
 def _case_as_json(case: Case) -> dict[str, Any]:
@@ -148,6 +128,12 @@ def _case_as_json(case: Case) -> dict[str, Any]:
         "after": case.did.after if case.did else 0,
         **as_json(_locate(case, case.place).location),
     }
+
+
+def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
+    """Return the failures of a case in the order of their lines."""
+    pairs = [(_locate(case, one.place, one.message), one) for one in case.failures]
+    return sorted(pairs, key=lambda pair: pair[0].location)
 
 
 def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:

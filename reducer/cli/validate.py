@@ -15,9 +15,8 @@ Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
@@ -34,7 +33,7 @@ from reducer.cli.screen import (
 from reducer.errors import FileError
 from reducer.histories.against import compare
 from reducer.histories.validate import CODES, Finding, Severity, check
-from reducer.inputs.chunks import TOO_LARGE, read_lines
+from reducer.inputs.chunks import TOO_LONG, read_lines
 from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import path_text
 
@@ -42,73 +41,56 @@ _MAX_FINDINGS = 20
 """Findings to print for each code and file."""
 
 
-@dataclass(slots=True)
-class _Checked:
-    """The findings of each file, the files in folders without histories, and the numbers of histories and errors."""
-
-    findings: dict[str, list[Finding]] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
-    histories: int = 0
-    errors: int = 0
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", __doc__, ("histories",), formats=("text", "json"))
-    add = reader.add_argument
+    reader = parser("validate", __doc__, ("histories", "--strict"), formats=("text", "json"))
     original = "check that HISTORY is a reduction of this history, or of the same file in this folder"
-    add("--against", metavar="ORIGINAL", help=original)
-    add("--strict", action="store_true", help="exit with 1 for warnings too")
+    reader.add_argument("--against", metavar="ORIGINAL", help=original)
     options = parse(reader, arguments)
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, specify a folder")
-    checked = _Checked()
+    checked: dict[str, list[Finding]] = {}
+    skipped: list[str] = []
+    histories = errors = 0
     for source in sources:
-        _add(checked, source, options.against)
-    say_skipped(checked.skipped)
-    if not checked.findings:
+        try:
+            count, findings = _check(source, None if options.against is None else _original(options.against, source))
+        except FileError as error:
+            say(f"error: {error}")
+            errors += 1
+            continue
+        # A folder may contain other JSON, but a named file must be a history.
+        if source.folder and count == sum(finding.code == "V003" for finding in findings):
+            skipped.append(f"{source.name}: {findings[0].message}")
+        else:
+            checked[source.name] = findings
+            histories += count
+    say_skipped(skipped)
+    if not checked:
         return 2
-    counts = Counter(finding.severity for findings in checked.findings.values() for finding in findings)
+    severities = Counter(finding.severity for finding in chain(*checked.values()))
     if options.format == "json":
-        _print_json(checked, counts)
+        _print_json(checked, severities)
     else:
-        _print_text(checked, counts)
-    if checked.errors:
-        return 2
-    return int(bool(counts["error"] or (options.strict and counts)))
+        _print_text(checked, severities, counted(histories, "history", "histories"))
+    has_failed = severities["error"] or (options.strict and severities)
+    return 2 if errors else int(bool(has_failed))
 
 
-def _add(checked: _Checked, source: Source, against: str | None) -> None:
-    """Check a source, and print an error if it cannot be read."""
-    try:
-        original = None if against is None else _original(against, source)
-        histories, findings = _check(source, original)
-    except FileError as error:
-        say(f"error: {error}")
-        checked.errors += 1
-        return
-    # A folder may contain other JSON, but a named file must be a history.
-    if source.folder and histories == sum(finding.code == "V003" for finding in findings):
-        checked.skipped.append(f"{source.name}: {findings[0].message}")
-    else:
-        checked.findings[source.name] = findings
-        checked.histories += histories
-
-
-def _print_json(checked: _Checked, counts: Counter[Severity]) -> None:
+def _print_json(checked: Mapping[str, Sequence[Finding]], severities: Counter[Severity]) -> None:
     files = []
-    for name, findings in checked.findings.items():
-        files.append({"file": name, "findings": [_as_json(finding) for finding in findings]})
-    print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]})
+    for name, findings in checked.items():
+        files.append({"file": name, "findings": list(map(_as_json, findings))})
+    print_json({"files": files, "errors": severities["error"], "warnings": severities["warning"]})
 
 
-def _print_text(checked: _Checked, counts: Counter[Severity]) -> None:
-    for name, findings in checked.findings.items():
+def _print_text(checked: Mapping[str, Sequence[Finding]], severities: Counter[Severity], histories: str) -> None:
+    for name, findings in checked.items():
         _print_findings(name, findings)
-    print(problem_counts(counts.elements(), counted(checked.histories, "history", "histories")))
+    print(problem_counts(severities.elements(), histories))
 
 
 def _original(name: str, source: Source) -> Source:
@@ -128,15 +110,15 @@ def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         last = max(line.number, 1)
-        is_checked = not (line.kind == "long line" or line.is_blank)
+        is_checked = line.kind != "long line" and not line.is_blank
         if is_checked:
             findings += check(line.content, last)
         elif not line.is_blank:
-            findings.append(Finding("V007", (), f"{TOO_LARGE}; it was not checked", line=last, column=1))
+            findings.append(Finding("V007", (), f"{TOO_LONG}; it was not checked", line=last, column=1))
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
-            pass
-        elif other is not None and other.kind != "long line" and is_checked:
+            continue
+        if other is not None and other.kind != "long line" and is_checked:
             findings += compare(line.content, other.content, last)
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"

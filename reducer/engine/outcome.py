@@ -26,6 +26,21 @@ class StepRun:
     skipped: bool = False
     """It was not applied, because a second pass would change the result."""
 
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return self.step.name if self.step else "max_chars"
+
+    @property
+    def line(self) -> int | None:
+        """The line of the rule file, or None for `max_chars`."""
+        return self.step.location.line if self.step else None
+
+    @property
+    def path(self) -> str | None:
+        """The path, or None for `max_chars`."""
+        return self.step.path.text if self.step else None
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -56,10 +71,6 @@ class Outcome:
         value = build(self.top.value, self.top.inside.get(0), step, seen)
         return value if seen else self.top.write(value)
 
-    def removals(self) -> Iterator[Edit]:
-        """Yield what each step removed, in document order."""
-        return (edit for edit in edits(None, self.top) if not edit.is_restored)
-
-    def restorations(self) -> Iterator[Edit]:
-        """Yield what was restored of the removals, in document order."""
-        return (edit for edit in edits(None, self.top) if edit.is_restored)
+    def edits(self) -> Iterator[Edit]:
+        """Yield what each step removed, and what was restored of it, in document order."""
+        return edits(None, self.top)

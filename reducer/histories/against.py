@@ -12,9 +12,9 @@ from reducer.formats import decode, line_end, parse, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.positions import Positions
 from reducer.histories.ranges import cut_mentions
-from reducer.histories.source import encode
+from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Finding, described, locate, short
+from reducer.histories.validate import Finding, locate
 from reducer.markers import MAX_COUNT, Marker, possible_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
@@ -63,10 +63,10 @@ def _check_outside(
     for mine, theirs in zip_longest(_outside(new, after), _outside(old, before), fillvalue=(len(new), b"")):
         if mine[1] != theirs[1]:
             same = _common_length(mine[1], theirs[1])
-            found, expected = (piece[same : same + 20].decode(errors="replace") for piece in (mine[1], theirs[1]))
+            found = described(mine[1][same : same + 20].decode(errors="replace"))
+            expected = described(theirs[1][same : same + 20].decode(errors="replace"))
             path = positions.path(mine[0] + same)
-            words = f"differs outside the contents: found {described(found)}; the original has {described(expected)}"
-            yield Finding("V101", path, words)
+            yield Finding("V101", path, f"differs outside the contents: found {found}; the original has {expected}")
             return
 
 
@@ -131,9 +131,10 @@ def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iter
         yield from _check_notation(path, old, new)
         old, new = decode(old), decode(new)
     if type(old) is dict and type(new) is dict:
-        for key in [key for key in old if key not in new]:
-            words = f"the root key {short(key)} is missing; expected it with an empty value"
-            yield Finding("V106", (*path, key), words)
+        for key in old:
+            if key not in new:
+                words = f"the root key {short(key)} is missing; expected it with an empty value"
+                yield Finding("V106", (*path, key), words)
     elif type(old) is type(new) and old and not new and type(old) in (list, str):
         yield Finding("V106", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is list and type(new) is list and "" in new and "" not in old:
@@ -172,11 +173,11 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparis
             yield from _check_value((*path, key), old[key], value, comparison)
         else:
             yield Finding("V107", (*path, key), f"the original has no key {short(key)} here")
-    order = [key for key in new if key in old]
-    expected = [key for key in old if key in new]
-    moved = next((key for key, other in zip(order, expected, strict=True) if key != other), None)
-    if moved is not None:
-        yield Finding("V108", (*path, moved), f"the key {short(moved)} is at another position in the original")
+    order, expected = filter(old.__contains__, new), filter(new.__contains__, old)
+    for key, other in zip(order, expected, strict=True):
+        if key != other:
+            yield Finding("V108", (*path, key), f"the key {short(key)} is at another position in the original")
+            return
 
 
 def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:

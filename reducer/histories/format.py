@@ -22,17 +22,16 @@ Path = tuple[str | int, ...]
 """The keys and indexes that lead from one value to a value in it."""
 
 
-class ToolCall(Struct):
-    """A tool call; `at` is the path from the message to its id, which some formats do not need."""
+class ToolCall(Struct, gc=False):
+    """A tool call; `at` is the path from the message to its id, or empty if `validate` does not check it."""
 
     tool: Any
     id: Any
     arguments: Raw | UnsetType
     at: Path = ()
-    needs_id: bool = True
 
 
-class Turn(Struct):
+class Turn(Struct, gc=False):
     """A prompt, or a response of the agent, that precedes the part `part`.
 
     `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
@@ -48,11 +47,11 @@ class Turn(Struct):
     is_elsewhere: bool = False
 
 
-class ToolReturn(Struct):
+class ToolReturn(Struct, gc=False):
     """A tool return in a message: `part` counts from 0, and `contents` are all copies of its content.
 
     If `tool` is None, the return has the tool of the nearest call before it with this id. `untouched` is the reason why
-    rules never apply; it is empty if they do. `at` is the path from the message to the call id.
+    rules never apply; it is empty if they do. `at`: see `ToolCall`.
     """
 
     call_id: Any
@@ -83,11 +82,8 @@ class Format(Protocol):
         must pass the strict check.
         """
 
-    def turns(self, message: Any, source: Source) -> Iterable[Turn]:
-        """Return the prompts and responses of a message in order."""
-
-    def returns(self, message: Any, source: Source) -> Iterable[ToolReturn]:
-        """Return the tool returns of a message in order."""
+    def read(self, message: Any, source: Source) -> Iterable[Turn | ToolReturn]:
+        """Return the prompts, responses and tool returns of a message, each call before its return."""
 
 
 class Part(Struct, gc=False):
@@ -99,19 +95,23 @@ class Part(Struct, gc=False):
 
 def objects(value: Any, kind: type[Struct]) -> list[Any]:
     """Return the items of this kind in a list; a single object counts as a list of one."""
-    return [item for _, item in numbered(value if type(value) is list else [value], kind)]
+    items = value if type(value) is list else [value]
+    return [item for item in items if type(item) is kind]
 
 
 def numbered(value: Any, kind: type[Struct]) -> list[tuple[int, Any]]:
     """Return the items of this kind in a list, with their indexes."""
-    return [(number, item) for number, item in enumerate(value) if type(item) is kind] if type(value) is list else []
+    if type(value) is not list:
+        return []
+    return [(number, item) for number, item in enumerate(value) if type(item) is kind]
 
 
 def parts(content: Raw | UnsetType, source: Source) -> list[Part]:
     """Return the parts of a content, or none if it is not a list."""
     if source.mark(content) != "[":
         return []
-    return objects(source.decode(list[Part | list[Raw] | Scalar], content), Part)  # type: ignore[arg-type]
+    items = source.decode(list[Part | list[Raw] | Scalar], content)  # type: ignore[arg-type]
+    return objects(items, Part)
 
 
 def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:

@@ -71,8 +71,12 @@ def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:
 
 def _written(response: ModelMessage) -> Response:
     parts: Any = response.parts
-    texts = (part.content for part in parts if part.part_kind == "text" and isinstance(part.content, str))
-    calls = (Call(part.tool_name, _arguments(part.args)) for part in parts if part.part_kind == "tool-call")
+    texts, calls = [], []
+    for part in parts:
+        if part.part_kind == "text" and isinstance(part.content, str):
+            texts.append(part.content)
+        elif part.part_kind == "tool-call":
+            calls.append(Call(part.tool_name, _arguments(part.args)))
     return Response(tuple(texts), tuple(calls))
 
 

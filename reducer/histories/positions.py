@@ -10,12 +10,17 @@ from reducer.histories.source import Source
 from reducer.histories.stored.messages import with_source
 
 
+def _whole(source: Source) -> Source:
+    source.decode(Raw, source.root)
+    return source
+
+
 class Positions:
     """The byte offsets of the values of a JSON text. A text that is not JSON counts as one value at 0."""
 
     def __init__(self, data: bytes) -> None:
         try:
-            [self._source] = with_source(data, lambda source: [source] if source.decode(Raw, source.root) else [])
+            self._source = with_source(data, _whole)
         except HistoryError:
             self._source = Source(b"null", b"null")
         self._known: dict[Path, dict[str | int, tuple[int, Raw]]] = {}

@@ -11,24 +11,20 @@ from itertools import islice
 from typing import NamedTuple
 
 from reducer import markers
-from reducer.markers import MAX_COUNT, Marker
+from reducer.markers import Marker
 
 # Tool returns can contain forged markers. These limits bound the work.
 _MAX_STATES = 2_000
 _MAX_MARKERS = 1_000
-_MAX_COMBINED = 128
-"""Combinations of earlier markers in one gap that are tried."""
 _MAX_PLACES = 16
 
 
 class _State(NamedTuple):
-    """What both texts have in common before `new[at:]` and `old[start:]`."""
+    """What both texts have in common before `new[at:]` and `old[start:]`, and what the markers before mention."""
 
     at: int
     start: int
-    last: Marker | None = None
-    """The last marker before this state."""
-    before: _State | None = None
+    mentions: tuple[str, ...] = ()
 
 
 def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[str, ...] | None:
@@ -47,7 +43,7 @@ def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[s
             continue
         seen.add(state[:2])
         if len(new) - state.at == len(old) - state.start and new.endswith(old[state.start :]):
-            return _mentions_before(state)
+            return tuple(dict.fromkeys(state.mentions))
         waiting += reversed([*_after_next_marker(old, new, state, written, earlier)])
     return None
 
@@ -55,14 +51,6 @@ def cut_mentions(old: str, new: str, is_known: Callable[[str], bool]) -> tuple[s
 def _from(found: Sequence[Marker], start: int) -> Iterator[Marker]:
     """Return the markers that start at `start` or later. They are sorted."""
     return islice(found, bisect_left(found, start, key=lambda marker: marker.start), None)
-
-
-def _mentions_before(state: _State | None) -> tuple[str, ...]:
-    mentions: list[str] = []
-    while state is not None:
-        mentions += state.last.mentions if state.last is not None else ()
-        state = state.before
-    return tuple(dict.fromkeys(mentions))
 
 
 def _after_next_marker(
@@ -75,7 +63,7 @@ def _after_next_marker(
             return
         rest = _kept_after(new, marker, written)
         for end in _ends_of_gap(old, start, marker.count, rest, earlier):
-            yield _State(marker.stop, end, marker, state)
+            yield _State(marker.stop, end, marker.mentions + state.mentions)
 
 
 def _kept_after(new: str, marker: Marker, written: Sequence[Marker]) -> tuple[str, bool]:
@@ -86,39 +74,30 @@ def _kept_after(new: str, marker: Marker, written: Sequence[Marker]) -> tuple[st
 
 
 def _ends_of_gap(old: str, start: int, count: int, rest: tuple[str, bool], earlier: Sequence[Marker]) -> Iterator[int]:
-    """Yield where a gap can end that starts at `start` and whose marker has this count."""
-    inside = [*islice(_from(earlier, start), _MAX_MARKERS)]
-    for beyond, least in _counted(inside, start):
-        end = start + count - beyond
-        if max(least, start + 1) <= end <= len(old):
-            yield end
-    if count == MAX_COUNT and inside:
-        yield from islice(_places(old, start, *rest), _MAX_PLACES)
+    """Yield where a gap can end that starts at `start` and whose marker has this count.
 
-
-def _counted(inside: Sequence[Marker], start: int) -> Iterator[tuple[int, int]]:
-    """Yield what earlier markers can add to the count of a gap beyond their own characters, and where they end.
-
-    Rules include every marker that they recognise, so all markers of a gap come first, then some of them.
+    A count includes the counts of the earlier markers that the rule recognised. If these are not the first ones of the
+    gap, the text after the gap tells its end.
     """
-    yield 0, start
-    beyond, end = 0, start
-    for marker in inside:
-        if marker.start >= end:
-            beyond += marker.count - (marker.stop - marker.start)
-            end = marker.stop
-            yield beyond, end
-    combined = [(0, start)]
-    for marker in inside:
-        own = marker.count - (marker.stop - marker.start)
-        combined += [(beyond + own, marker.stop) for beyond, end in combined if marker.start >= end]
-        if len(combined) > _MAX_COMBINED:
-            break
-    yield from combined
+    end = start + count
+    if start < end <= len(old):
+        yield end
+    covered = least = most = 0
+    for marker in islice(_from(earlier, start), _MAX_MARKERS):
+        if marker.start >= covered:
+            covered = marker.stop
+            beyond = marker.count - (marker.stop - marker.start)
+            least += min(beyond, 0)
+            most += max(beyond, 0)
+            if covered <= end - least - most <= len(old):
+                yield end - least - most
+    if covered:
+        possible = (place for place in _places(old, start + 1, *rest) if least <= end - place <= most)
+        yield from islice(possible, _MAX_PLACES)
 
 
 def _places(old: str, start: int, kept: str, is_end: bool) -> Iterator[int]:
-    """Yield where `kept` is in a text after `start`. A count that is capped does not tell it."""
+    """Yield where `kept` is in a text after `start`."""
     if is_end:
         yield len(old) - len(kept)
         return

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 from pydantic_core import PydanticSerializationError, to_json
 
-from reducer.errors import HistoryError
+from reducer.errors import HistoryError, shortened
 from reducer.formats.json_text import DuplicateKey, distinct
 from reducer.values import as_python_3_11, escaped, is_deep
 
@@ -36,6 +36,8 @@ _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
 )
+_MAX_SCALAR = 60
+_MAX_KEYS = 100
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
@@ -145,6 +147,25 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
         return HistoryError(f"cut off: the text ends at {line_and_column(data, len(data))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(" starting").removesuffix(": ")
     return HistoryError(f"not JSON: {message} at {line_and_column(data, error.pos)}")
+
+
+def described(value: Any) -> str:
+    """Describe a JSON value for a message."""
+    if isinstance(value, str):
+        return f"the text {short(value)}" if value else "an empty text"
+    if isinstance(value, list):
+        return f"a list of {len(value):,}" if value else "an empty list"
+    if not isinstance(value, dict):
+        return short(value) if value is None or isinstance(value, bool) else f"the number {short(value)}"
+    if not value:
+        return "an empty object"
+    return f"an object with the {'key' if len(value) == 1 else 'keys'} {shortened(', '.join(value), _MAX_KEYS)}"
+
+
+def short(value: Any) -> str:
+    """Return a scalar as JSON, shortened to 60 characters."""
+    start = value[:_MAX_SCALAR] if isinstance(value, str) else value
+    return shortened(json.dumps(start, ensure_ascii=False), _MAX_SCALAR)
 
 
 _strict = json.JSONDecoder(object_pairs_hook=distinct).decode

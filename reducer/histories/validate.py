@@ -1,35 +1,33 @@
 """Check stored histories for problems: PydanticAI cannot load them, a provider refuses them, or they are unusual.
 
 PydanticAI's type adapter checks the fields; it is imported only if the file contains PydanticAI messages. This module
-checks the order of messages, the calls and their returns in all formats, and session histories.
+checks the order of messages, and the calls and their returns in all formats that declare the places of their ids.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import reduce
 from importlib.resources import files
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from operator import getitem, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 from pydantic_core import from_json
 
-from reducer.errors import shortened
 from reducer.histories.format import Path
-from reducer.histories.formats import openai_responses, pydantic_ai, session
+from reducer.histories.formats import openai_responses, pydantic_ai
 from reducer.histories.positions import Positions
-from reducer.histories.source import BOM, position
-from reducer.histories.stored import Link, Linked, expected, linked_histories
+from reducer.histories.source import BOM, described, position, short
+from reducer.histories.stored import expected
+from reducer.histories.stored.calls import Link, Linked, linked_histories
 from reducer.paths.written import path_text
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    pass
 
 Severity = Literal["error", "warning"]
 
@@ -38,10 +36,6 @@ _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_MAX_CHARS = 60
-_CALLS = ("tool-call", "builtin-tool-call")
-_CONTINUED = ("previous_response_id", "conversation")
-"""Keys of a request to OpenAI's Responses API whose messages continue those that the provider stores."""
 
 Values = Sequence[tuple[Path, Any]]
 """The messages of a history, or the parts of a message, each with its path in the file."""
@@ -95,7 +89,7 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     else:
         found = _ERROR_PLACE.fullmatch(str(error))
         words, row, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
-        at = sum(len(one) + 1 for one in stored.split(b"\n")[: row - 1]) + max(column - 1, 0)
+        at = len(b"\n".join(stored.split(b"\n")[: row - 1])) + (row > 1) + max(column - 1, 0)
         words = "starts with a byte order mark" if stored.startswith(BOM) else words
         words = words.replace("EOF", "the text ends").replace("ident", "a value")
         code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
@@ -107,21 +101,18 @@ def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
     found = linked_histories(stored)
     if not found:
         yield Finding("V003", (), f"not a history: found {described(value)}, {expected()}")
-    for form, paths, linked, is_whole in found:
-        messages = [(path, reduce(getitem, path, value)) for path in paths]
-        if form.NAME == session.NAME:
-            yield from _check_session(messages)
-            continue
+    for form, is_list, linked in found:
+        is_whole = is_list or len(linked) > 1
         if form.NAME == pydantic_ai.NAME:
+            messages = [(message.path, reduce(getitem, message.path, value)) for message in linked]
             yield from _check_fields(messages)
-            yield from _check_times_and_arguments(messages)
             yield from _check_order(messages) if is_whole else ()
+        else:
+            for message in linked:
+                if not message.is_valid:
+                    yield Finding("V011", message.path, f"not a message, {expected([form])}")
         if is_whole:
-            around = reduce(getitem, paths[0][:-2], value) if paths else None
-            is_continued = form.NAME == openai_responses.NAME and any(
-                _field(around, key) is not None for key in _CONTINUED
-            )
-            yield from dict.fromkeys(_check_calls(linked, is_continued))
+            yield from dict.fromkeys(_check_calls(linked, is_continued=form.NAME == openai_responses.NAME))
 
 
 def _field(value: Any, name: str) -> Any:
@@ -135,10 +126,11 @@ def _items(path: Path, value: Any, name: str) -> Values:
 
 
 class _Error(NamedTuple):
-    """An error of pydantic: its path, and the number of union branches on it that match the kind of the value."""
+    """An error of pydantic: its path, the number of union branches on it that match the kind of the value, and more."""
 
     path: Path
     kinds: int
+    found: str
     message: str
 
 
@@ -147,24 +139,25 @@ def _check_fields(messages: Values) -> Iterator[Finding]:
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-    values = [message for _, message in messages]
+    values = [*map(itemgetter(1), messages)]
     try:
         ModelMessagesTypeAdapter.validate_json(json.dumps(values))
         return
     except ValidationError as refused:
         details = refused.errors(include_url=False, include_input=False)[:_MAX_ERRORS]
-    errors = [_error(detail, values) for detail in details]
+    errors = map(_error, details, repeat(values))
     for _, of_field in groupby(errors, key=lambda error: error.path[:4]):
-        likely: dict[Path, list[str]] = {}
-        same = list(of_field)
-        best = max((error.kinds, len(error.path)) for error in same)
-        for error in same:
-            if (error.kinds, len(error.path)) == best:
-                likely.setdefault(error.path, []).append(error.message)
-        for (index, *rest), words in likely.items():
-            first, *others = dict.fromkeys(words)
-            message = " or ".join([first, *(word.rpartition("input should be ")[2] for word in others)])
-            yield Finding("V010", (*messages[int(index)][0], *rest), message)
+        likely: dict[tuple[Path, str], dict[str, None]] = {}
+        best = (0, 0)
+        for error in of_field:
+            fit = error.kinds, len(error.path)
+            if fit > best:
+                best = fit
+                likely.clear()
+            if fit == best:
+                likely.setdefault((error.path, error.found), {})[error.message] = None
+        for ((index, *rest), found), words in likely.items():
+            yield Finding("V010", (*messages[int(index)][0], *rest), f"found {found}; {' or '.join(words)}")
 
 
 def _error(detail: Any, messages: Sequence[Any]) -> _Error:
@@ -173,89 +166,44 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     path: Path = ()
     kinds = 0
     for step in detail["loc"]:
-        is_kind = type(value) is dict and step in (value.get("kind"), value.get("part_kind"))
-        kinds += is_kind
-        if not is_kind and (step in value if type(value) is dict else type(value) is list and type(step) is int):
+        if type(value) is dict and step in (value.get("kind"), value.get("part_kind")):
+            kinds += 1
+        elif step in value if type(value) is dict else type(value) is list and type(step) is int:
             path, value = (*path, step), value[step]
-    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"].removeprefix("Value error, ")
-    if kind.startswith("union_tag") and type(value) is dict:
-        last = "part_kind" if path[-2:-1] == ("parts",) else "kind"
-        # Tags with the prefix `legacy-` are internal to PydanticAI.
-        tags = re.findall(r"'(?!legacy-)[^']+'", detail["ctx"].get("expected_tags", ""))
-        words = f"Input should be {', '.join(tags)}"
-        kind = kind if last in value else "missing"
-        path, value = ((*path, last), value[last]) if last in value else (path, value)
-    if kind == "missing":
-        return _Error((*path, last), kinds, f"`{last}` is missing")
-    return _Error(path, kinds, f"found {described(value)}; {words[0].lower()}{words[1:]}")
-
-
-def _check_times_and_arguments(messages: Values) -> Iterator[Finding]:
-    """Yield timestamps without a time zone and arguments that are not an object. PydanticAI loads both."""
-    from pydantic import TypeAdapter
-
-    times = TypeAdapter(datetime)
-    for path, message in messages:
-        parts = _items(path, message, "parts")
-        for here, value in [(path, message), *parts]:
-            time = _field(value, "timestamp")
-            if type(time) is str and _has_no_zone(times, time):
-                yield Finding(
-                    "V021", (*here, "timestamp"), f"found {described(time)}; expected a time zone, such as `Z`"
-                )
-        for here, part in parts:
-            arguments = _field(part, "args")
-            if _field(part, "part_kind") in _CALLS and type(arguments) is str and not _is_object(arguments):
-                yield Finding("V038", (*here, "args"), f"found {described(arguments)}; expected a JSON object")
-
-
-def _has_no_zone(times: TypeAdapter[datetime], text: str) -> bool:
-    try:
-        return times.validate_python(text).tzinfo is None
-    except ValueError:
-        return False
-
-
-def _is_object(text: str) -> bool:
-    """Return whether a text is a JSON object. PydanticAI reads an empty text as an empty object."""
-    try:
-        return not text or type(from_json(text)) is dict
-    except ValueError:
-        return False
+    found, message = described(value), detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "missing":
+        path, found = (*path, detail["loc"][-1]), "nothing"
+    return _Error(path, kinds, found, message[0].lower() + message[1:])
 
 
 def _check_order(messages: Values) -> Iterator[Finding]:
     """Check the order of messages, and the positions of system prompts and tool returns in requests."""
     previous: Any = None
     started = False  # whether anything but a system prompt came before
-    for path, message in messages:
+    for number, (path, message) in enumerate(messages):
         kind = _field(message, "kind")
         parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
-        if kind == "response":
-            yield from _check_response(path, parts, previous, is_first=path == messages[0][0])
-        elif kind == "request":
+        if kind == "request":
             yield from _check_request(parts, previous, started)
+        elif kind == previous == "response":
+            has_calls = "tool-call" in map(itemgetter(1), parts)
+            calls = " with tool calls" if has_calls else ""
+            words = f"a response{calls} follows a response; expected a request"
+            yield Finding("V041" if has_calls else "V040", path, words)
+        elif kind == "response" and number == 0:
+            yield Finding("V043", path, "the first message is a response; expected a request")
         started = started or kind == "response" or any(part_kind != "system-prompt" for _, part_kind in parts)
         previous = kind
 
 
-def _check_response(path: Path, parts: Values, previous: Any, is_first: bool) -> Iterator[Finding]:
-    calls = any(part_kind == "tool-call" for _, part_kind in parts)
-    if previous == "response" and calls:
-        yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
-    elif previous == "response":
-        yield Finding("V040", path, "a response follows a response; expected a request")
-    elif is_first:
-        yield Finding("V043", path, "the first message is a response; expected a request")
-
-
 def _check_request(parts: Values, previous: Any, started: bool) -> Iterator[Finding]:
-    other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
-    if previous == "request" and other is not None:
-        words = "a request with more than tool returns follows a request; expected a response"
-        yield Finding("V042", other, words)
+    is_expected = previous != "request"
     prompted = False
     for here, part_kind in parts:
+        if not is_expected and part_kind not in ("tool-return", "retry-prompt"):
+            is_expected = True
+            words = "a request with more than tool returns follows a request; expected a response"
+            yield Finding("V042", here, words)
         if part_kind == "system-prompt" and started:
             yield Finding("V044", here, "a system prompt is not at the start")
         elif part_kind == "tool-return" and prompted:
@@ -271,8 +219,8 @@ _Calls = dict[str, list[Link]]
 def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
-    An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If the
-    history `is_continued`, the first returns can answer calls that it does not contain.
+    An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If
+    `is_continued`, the provider can store an earlier response, whose calls the first returns answer.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
@@ -287,8 +235,8 @@ def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Fin
         for link in message.links:
             yield from _check_id(link)
             if type(link.id) is not str:
-                knows_all = knows_all and link.needs_id
-            elif link.is_call:
+                continue
+            if link.is_call:
                 yield from _check_call(link, waiting)
             elif knows_all or link.id in waiting or link.id in answered:
                 yield from _check_answer(link, waiting, answered)
@@ -333,8 +281,6 @@ def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> It
 
 def _check_id(link: Link) -> Iterator[Finding]:
     if type(link.id) is not str:
-        if not link.needs_id and link.id is None:
-            return
         yield Finding("V037", link.path, f"`{link.path[-1]}` is missing; a call and its return need the same id")
     elif not _ID.fullmatch(link.id):
         words = f"found {short(link.id)}; Anthropic accepts letters, digits, `_` and `-`"
@@ -343,41 +289,6 @@ def _check_id(link: Link) -> Iterator[Finding]:
 
 def _tool(name: Any) -> str:
     return f"`{name[:60]}`" if type(name) is str else "no tool"
-
-
-def _check_session(messages: Values) -> Iterator[Finding]:
-    """Check that requests and results of a session history match, and that both copies of a result are equal."""
-    requested: dict[str, Path] = {}
-    answered: set[str] = set()
-    for path, message in messages:
-        if type(_field(message, "role")) is not str:
-            yield Finding("V060", path, "expected a message with a `role`")
-        for at, tool in _entries(path, message, "tools"):
-            if type(request := _field(tool, "id")) is str:
-                requested.setdefault(request, (*at, "id"))
-        counts: Counter[Any] = Counter()
-        contents: dict[tuple[str, int], Any] = {}
-        for at, result in _entries(path, message, "results"):
-            if type(call_id := _field(result, "call_id")) is not str:
-                continue
-            if call_id not in requested and call_id not in answered:
-                yield Finding("V061", (*at, "call_id"), f"no request before it has the id {short(call_id)}")
-            answered.add(call_id)
-            listed = at[len(path)]
-            counts[listed, call_id] += 1
-            content = result.get("content")
-            if contents.setdefault((call_id, counts[listed, call_id]), content) != content:
-                yield Finding("V063", (*at, "content"), f"differs from the copy of {short(call_id)} in `parts`")
-    for request, path in requested.items():
-        if request not in answered:
-            yield Finding("V062", path, f"the request {short(request)} has no result")
-
-
-def _entries(path: Path, message: Any, name: str) -> Iterator[tuple[Path, Any]]:
-    """Yield the entries of one list in all activities of a message, with their paths."""
-    for listed in ("parts", "activity_parts"):
-        for here, activity in _items(path, message, listed):
-            yield from _items(here, activity, name)
 
 
 def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> list[Finding]:
@@ -395,21 +306,3 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
         at = start
         located.append(finding._replace(line=line, column=column))
     return located
-
-
-def described(value: Any) -> str:
-    """Describe a JSON value for a message."""
-    if isinstance(value, str):
-        return f"the text {short(value)}" if value else "an empty text"
-    if isinstance(value, dict):
-        return "an object" if value else "an empty object"
-    if isinstance(value, list):
-        return f"a list of {len(value):,}" if value else "an empty list"
-    return short(value) if value is None or isinstance(value, bool) else f"the number {short(value)}"
-
-
-def short(value: Any) -> str:
-    """Return a scalar as JSON, shortened to 60 characters."""
-    return shortened(
-        json.dumps(value[:_MAX_CHARS] if isinstance(value, str) else value, ensure_ascii=False), _MAX_CHARS
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -9,6 +10,7 @@ from io import BytesIO
 from itertools import chain
 from typing import IO, Literal, NamedTuple
 
+from reducer.analysis.samples import sample_content
 from reducer.errors import FileError, HistoryError
 from reducer.histories.source import BOM
 from reducer.inputs.sources import LINES_ENDINGS, Source, open_source
@@ -16,7 +18,7 @@ from reducer.values import loads
 
 MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""
-TOO_LARGE = "longer than 16 MB, or needs too much memory"
+TOO_LONG = "longer than 16 MB"
 """Why a line is not read."""
 
 MAX_HISTORY = 256 * 1024 * 1024
@@ -26,12 +28,6 @@ _MAX_LINES_READ = 300_000
 """Lines that are searched for the first two values, because lines can be blank."""
 _MIN_CHUNK = 2 * 1024 * 1024
 """Minimum bytes of a chunk of lines: a process keeps several in memory, and compresses each separately."""
-_MAX_LIGHT = 4 * 1024 * 1024
-"""Up to this many bytes, no line needs too much memory."""
-_MAX_MEMORY = 225_000_000
-"""Bytes of memory that a line may need; a process needs another 60 MB."""
-_FOUR_BYTES = re.compile(rb"[\xf0-\xf4]|\\u[dD][89aAbB]")
-_TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")
 _DAMAGED = re.compile(
     rb'\s*\[\s*\{\s*("parts"\s*:\s*\[\s*\{[^{}]*"(part_kind|type)"|"(kind|role)"[^{[]*"parts"\s*:\s*\[)'
 )
@@ -41,8 +37,8 @@ _DAMAGED = re.compile(
 class Chunk(NamedTuple):
     """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
-    A long line is too large to be decoded. A `sample` is a file without a history. A `row group` of a Parquet file has
-    no content. `number` is that of the first line, that of the row group, or 0 for a history and a sample.
+    A long line is not read. A `sample` is a file without a history, as a history with one return. A `row group` of a
+    Parquet file has no content. `number` is that of the first line or of the row group, otherwise 0.
     """
 
     kind: Literal["history", "lines", "long line", "rest", "sample", "row group"]
@@ -59,8 +55,8 @@ class Chunk(NamedTuple):
         return self.kind == "lines" and not self.content.strip()
 
 
-def read_chunks(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
-    """Yield the chunks of a source, at least one. With `or_sample`, a file without a history is one sample.
+def read_chunks(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
+    """Yield the chunks of a source, at least one. With `tool`, a file without a history is a sample of this tool.
 
     This decides for all verbs what a file contains:
 
@@ -73,12 +69,12 @@ def read_chunks(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
     """
     with open_source(source) as stream:
         chunks = _chunks(stream, source.name)
-        yield from _history_or_sample(chunks, source.name) if or_sample else chunks
+        yield from chunks if tool is None else _history_or_sample(chunks, source.name, tool)
 
 
-def read_lines(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
+def read_lines(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
     """Yield each line of JSON lines, with the beginning of a long one, or one history or sample. Raises `FileError`."""
-    for chunk in read_chunks(source, or_sample=or_sample):
+    for chunk in read_chunks(source, tool=tool):
         if chunk.kind == "lines":
             for number, line in enumerate(BytesIO(chunk.content), chunk.number):
                 yield chunk._replace(number=number, content=line.removesuffix(b"\n"))
@@ -86,12 +82,7 @@ def read_lines(source: Source, *, or_sample: bool = False) -> Iterator[Chunk]:
             yield chunk
 
 
-def read_whole(source: Source) -> bytes:
-    """Read all decompressed bytes of a source. Raises `FileError`."""
-    return b"".join(chunk.content for chunk in read_chunks(source))
-
-
-def _history_or_sample(chunks: Iterator[Chunk], name: str) -> Iterator[Chunk]:
+def _history_or_sample(chunks: Iterator[Chunk], name: str, tool: str) -> Iterator[Chunk]:
     """Yield chunks that contain a history, or all of them as one sample. Raises `FileError`."""
     first: list[Chunk] = []
     size = 0
@@ -107,7 +98,14 @@ def _history_or_sample(chunks: Iterator[Chunk], name: str) -> Iterator[Chunk]:
     content = b"".join(chunk.content for chunk in first)
     if first[0].kind != "history" and _is_history(content):
         raise FileError(f"{name}: one history, not JSON lines; its name must end in .json")
-    yield Chunk("sample", 0, content)
+    yield Chunk("sample", 0, _as_history(name, content, tool))
+
+
+def _as_history(name: str, sample: bytes, tool: str) -> bytes:
+    """Return a history with a sample as its only return. Raises `FileError`."""
+    content = sample_content(name, sample)
+    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": content}
+    return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
 def _has_history(chunk: Chunk) -> bool:
@@ -122,7 +120,7 @@ def _is_history(data: bytes) -> bool:
     from reducer.histories.stored import returns  # takes time to import
 
     try:
-        next(returns(data, applies=lambda tool: False), None)
+        next(returns(data), None)
     except HistoryError:
         return _DAMAGED.match(data) is not None
     return True
@@ -174,7 +172,7 @@ def _parts(stream: IO[bytes], head: list[bytes]) -> Iterator[tuple[Literal["line
     lines: list[bytes] = []
     size = 0
     for line in chain(head, iter(partial(stream.readline, MAX_LINE + 1), b"")):
-        is_long = len(line) > MAX_LINE or is_heavy(line)
+        is_long = len(line) > MAX_LINE
         if not is_long:
             lines.append(line)
             size += len(line)
@@ -187,19 +185,3 @@ def _parts(stream: IO[bytes], head: list[bytes]) -> Iterator[tuple[Literal["line
             yield "rest", line
     if lines:
         yield "lines", b"".join(lines)
-
-
-def is_heavy(line: bytes) -> bool:
-    """Return whether decoding a line needs too much memory, such as 5,000,000 empty objects or 13 MB with an emoji.
-
-    Measured on lines of 16 MB: each byte needs 3 bytes, or 8 or 18 if the widest character has two or four bytes; an
-    object or list needs 200 bytes, a key with its value 190, and another value 60.
-    """
-    if len(line) <= _MAX_LIGHT:
-        return False
-    width = 1
-    if not line.isascii() or b"\\u" in line:
-        width = 4 if _FOUR_BYTES.search(line) else 2 if _TWO_BYTES.search(line) else 1
-    texts = len(line) * (3 + 5 * (width - 1))
-    structure = 200 * (line.count(b"{") + line.count(b"[")) + 190 * line.count(b'":') + 60 * line.count(b",")
-    return texts + structure > _MAX_MEMORY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,9 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from reducer.errors import FileError, HistoryError
-from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import Return, returns
-from reducer.inputs.chunks import TOO_LARGE, Chunk, read_lines
+from reducer.inputs.chunks import TOO_LONG, Chunk, read_lines
 from reducer.inputs.sources import ENDINGS, STANDARD_INPUT, Source
 
 _T = TypeVar("_T")
@@ -59,48 +57,57 @@ class Recorded:
         return self.tool or _tool_of(self.file)
 
 
-def recorded(source: Source, selection: Selection, skipped: list[str]) -> Iterator[Recorded]:
-    """Yield the selected returns that rules apply to, or the sample of a source.
+def recorded(sources: Iterable[Source], selection: Selection, skipped: list[str]) -> Iterator[Recorded]:
+    """Yield the selected returns that rules apply to, and the samples.
 
-    Lines of JSON lines that are no histories are added to `skipped`. Raises `FileError`.
+    What contains no history is added to `skipped`, as in `read_each`. Raises `FileError`.
     """
 
     def returns_in(source: Source, line: Chunk) -> Iterator[Recorded]:
-        if line.kind == "sample":
-            yield Recorded(source.name, selection.tool or "", "", read_sample(source.name, line.content))
-            return
         for entry in returns(line.content):
-            if not entry.untouched and selection.matches(entry):
+            if line.kind == "sample":
+                yield Recorded(source.name, entry.tool, "", entry.content)
+            elif not entry.untouched and selection.matches(entry):
                 yield Recorded(source.name, entry.tool, entry.name, entry.content)
 
-    return read_each(source, returns_in, skipped, or_sample=selection.call is None)
+    tool = None if selection.call is not None else selection.tool or ""
+    return read_each(sources, returns_in, skipped, tool=tool)
 
 
 def read_each(
-    source: Source, read: Callable[[Source, Chunk], Iterable[_T]], skipped: list[str], *, or_sample: bool = False
+    sources: Iterable[Source],
+    read: Callable[[Source, Chunk], Iterable[_T]],
+    skipped: list[str],
+    *,
+    tool: str | None = None,
 ) -> Iterator[_T]:
-    """Yield what `read(source, line)` finds in each history or sample of a source.
+    """Yield what `read(source, line)` finds in each history, and with `tool` in each sample.
 
-    Lines of JSON lines that are no histories are added to `skipped`. Raises `FileError`.
+    Lines of JSON lines and files in folders without a history are added to `skipped`. Raises `FileError` for others.
     """
-    for line in read_lines(source, or_sample=or_sample):
-        place = line.place(source.name)
-        if line.kind == "long line":
-            skipped.append(f"{place}: {TOO_LARGE}")
-        elif not line.is_blank:
-            try:
-                yield from read(source, line)
-            except HistoryError as error:
-                if not line.number:
-                    raise FileError(f"{place}: {error}") from None
-                skipped.append(f"{place}: {error}")
+    for source in sources:
+        try:
+            for line in read_lines(source, tool=tool):
+                yield from _read_line(source, line, read, skipped)
+        except FileError as error:
+            if not source.folder:
+                raise
+            skipped.append(str(error))
 
 
-def as_history(name: str, sample: bytes, tool: str) -> bytes:
-    """Return a history with a sample as its only return, of `tool`. Raises `FileError`."""
-    content = read_sample(name, sample)
-    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": content}
-    return json.dumps([{"kind": "request", "parts": [part]}]).encode()
+def _read_line(
+    source: Source, line: Chunk, read: Callable[[Source, Chunk], Iterable[_T]], skipped: list[str]
+) -> Iterator[_T]:
+    place = line.place(source.name)
+    if line.kind == "long line":
+        skipped.append(f"{place}: {TOO_LONG}")
+    elif not line.is_blank:
+        try:
+            yield from read(source, line)
+        except HistoryError as error:
+            if not line.number:
+                raise FileError(f"{place}: {error}") from None
+            skipped.append(f"{place}: {error}")
 
 
 def _tool_of(file: str) -> str:
@@ -109,19 +116,3 @@ def _tool_of(file: str) -> str:
     name = Path(file).name
     ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
     return name[: len(name) - len(ending)] or name
-
-
-def read_sample(name: str, data: bytes) -> Any:
-    """Return the JSON object, list or text in a sample. Raises `FileError`, also for `.json` that rules cannot read."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} at byte {error.start + 1:,}"
-        raise FileError(f"{name}: not UTF-8 text: {byte}; expected JSON or text") from None
-    if not text.strip():
-        raise FileError(f"{name}: empty; expected a history or a sample")
-    first = text.lstrip()[0]
-    value = read_string(text) if first == '"' else read_json(text)
-    if value is None and first in "[{" and name.lower().endswith(".json"):
-        raise FileError(f"{name}: not JSON that rules can read; the name of a text ends in .txt")
-    return text if value is None else value

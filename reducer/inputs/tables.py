@@ -8,10 +8,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from reducer.analysis.look import Look, LookOptions, bad_line, joined, look_at_line
+from reducer.analysis.look import Look, LookOptions, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
 from reducer.errors import FileError
-from reducer.inputs.chunks import TOO_LARGE, Chunk, is_heavy
+from reducer.inputs.chunks import Chunk
 from reducer.rules import Ruleset
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
     """Reduce a column of a row group. The output is an Arrow stream of the row group. Raises `FileError`."""
 
     def reduce(row: bytes) -> tuple[bytes, Look]:
-        if is_heavy(row):
-            return row, bad_line(b"", TOO_LARGE)
         found = look_at_line(ruleset, row, options, name)
         return found.output if options.writes else row, found._replace(output=b"")
 
@@ -57,7 +55,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
 
         for batch in file.iter_batches(_ROWS, row_groups=[number] if number < file.num_row_groups else []):
             batch, found = map_column(batch, column, reduce)
-            if stream is not None:
+            if options.writes:
                 stream.write(batch)
             yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
 
@@ -66,10 +64,8 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
         import pyarrow as pa
 
         small = pa.ipc.IpcWriteOptions(compression="lz4")
-        stream = pa.ipc.new_stream(sink, file.schema_arrow, options=small) if options.writes else None
-        found = joined(looks())
-        if stream is not None:
-            stream.close()
+        with pa.ipc.new_stream(sink, file.schema_arrow, options=small) as stream:
+            found = joined(looks())
     return found._replace(output=sink.getvalue())
 
 
@@ -80,10 +76,14 @@ def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
     The schema, the metadata, the codec of each column and the row groups stay the same. Raises `FileError` and
     OSError.
     """
+    codecs = {}
     with _opened(name) as file:
-        schema, groups = file.schema_arrow, [file.metadata.row_group(n) for n in range(min(1, file.num_row_groups))]
-    columns = [group.column(index) for group in groups for index in range(group.num_columns)]
-    codecs = {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in columns}
+        schema = file.schema_arrow
+        if file.num_row_groups:
+            group = file.metadata.row_group(0)
+            for index in range(group.num_columns):
+                column = group.column(index)
+                codecs[column.path_in_schema] = column.compression.replace("UNCOMPRESSED", "NONE")
     import pyarrow as pa
     import pyarrow.parquet as pq
 

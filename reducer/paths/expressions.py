@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
 from jmespath.visitor import Options, TreeInterpreter
@@ -67,13 +66,11 @@ class Expression:
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
     """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about `|` for or."""
     warnings = []
-    for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
-        if token is None:
-            continue
+    following = (*(token.type for token in tokens[2:]), "")
+    for before, token, after in zip(tokens, tokens[1:], following, strict=False):
         if token.type == "pipe" and before.type == "literal":
             warnings.append(token.problem("W013", "`|` passes a value on; it does not mean or", "write `||`"))
-        is_path = after is not None and after.type in ("dot", "lbracket", "filter", "flatten")
-        if before.type not in COMPARATORS or is_path:
+        if before.type not in COMPARATORS or after in ("dot", "lbracket", "filter", "flatten"):
             continue
         if token.type == "quoted_identifier":
             name = shortened(token.value)
@@ -95,7 +92,9 @@ def compile_expression(text: str) -> Expression:
 def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Expression:
     """Create an expression from a parsed tree. Raises `PathError`."""
     try:
-        plain([node["value"] for node in walk_nodes(tree) if node["type"] == "literal"])
+        for node in walk_nodes(tree):
+            if node["type"] == "literal":
+                plain(node["value"])
     except Unreducible:
         raise PathError("E063", "a literal is nested too deeply") from None
     name = tree["value"] if tree["type"] == "field" else None
@@ -152,12 +151,10 @@ def _reads(tree: Node) -> tuple[Chain, ...]:
     """
     reads: _Chains = {}
     reads.update(_follow(tree, {(): None}, reads))
-    return tuple(chain for chain in reads if reads.keys().isdisjoint(_beginnings(chain)))
-
-
-def _beginnings(chain: Chain) -> Iterator[Chain]:
-    for count in range(len(chain)):
-        yield chain[:count]
+    for chain in list(reads):
+        if any(chain[:count] in reads for count in range(len(chain))):
+            del reads[chain]
+    return tuple(reads)
 
 
 def _follow(node: Node, inputs: _Chains, reads: _Chains) -> _Chains:

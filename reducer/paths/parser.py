@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
-from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from jmespath.functions import Functions, signature
@@ -17,8 +16,6 @@ from jmespath.parser import Parser
 
 from reducer.errors import counted, did_you_mean, nearest, shortened
 from reducer.paths.syntax import (
-    CLOSING,
-    OPENING,
     PathError,
     Token,
     is_call,
@@ -52,7 +49,7 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
         warnings.simplefilter("ignore")
         try:
             tokens = tokenize(text)
-            if _brackets(tokens) > MAX_NESTING:  # do not depend on the caller's recursion limit
+            if any(token.depth >= MAX_NESTING for token in tokens):  # do not depend on the caller's recursion limit
                 raise RecursionError
             tree = cast(Node, Parser().parse(standard(tokens)).parsed)
             if _nesting(tree) > MAX_NESTING:
@@ -63,20 +60,10 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
         except Exception as error:  # also ValueError of int()
             raise syntax_error(text, error) from None
     _check_calls(tree, tokens)
-    if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk_nodes(tree)):
-        steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
-        raise steps[-1].problem("E064", "the step of a slice cannot be 0")
+    for node in walk_nodes(tree):
+        if node["type"] == "slice" and node["children"][2] == 0:
+            raise PathError("E064", "the step of a slice cannot be 0", width=len(text))
     return tree, tokens
-
-
-def _brackets(tokens: Sequence[Token]) -> int:
-    """Return the maximum number of brackets that are open at once, or of consecutive negations."""
-    depth = most = negations = 0
-    for token in tokens:
-        depth += (token.type in OPENING) - (token.type in CLOSING)
-        negations = negations + 1 if token.type == "not" else 0
-        most = max(most, depth, negations)
-    return most
 
 
 def _children(node: Node) -> Sequence[Node]:
@@ -104,9 +91,11 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     calls = [node for node in walk_nodes(tree) if node["type"] == "function_expression"]
     if len(names) != len(calls):  # jmespath parses `(length)(x)` as a call
         raise PathError("E059", "write the name of a function without parentheses, as in `length(tags)`")
+    arguments = 0
     for call, token in zip(calls, names, strict=True):
         _check_call(call, token)
-    arguments = sum(child["type"] == "expref" for call in calls for child in call["children"])
+        for argument in call["children"]:
+            arguments += argument["type"] == "expref"
     exprefs = [token for token in tokens if token.type == "expref"]
     if len(exprefs) > arguments:
         advice = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"

@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 from reducer.errors import shortened
 from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
 from reducer.paths.parser import MAX_NESTING, Node, parse
-from reducer.paths.syntax import PathError, Token, filters, is_call, still_open
+from reducer.paths.syntax import PathError, Token, closing, is_call
 from reducer.values import PLAIN, is_media, shown
 
 Step: TypeAlias = tuple[Any, ...]
@@ -53,57 +53,54 @@ def walk(shape: Shape, root: P) -> list[P]:
     """Return the places that a shape leads to from `root`, in order."""
     places = [root]
     for kind, *arguments in shape:
-        found = _NEXT[kind](places, *arguments)
+        step = _NEXT[kind]
+        found: list[P | None] = []
+        for place in places:
+            found += step(place, *arguments)
         places = [place for place in found if place is not None]
     return places
 
 
-def _fields(places: list[P], name: str) -> list[P | None]:
-    return [place.field(name) for place in places]
+def _field(place: P, name: str) -> list[P | None]:
+    return [place.field(name)]
 
 
-def _values(places: list[P]) -> list[P | None]:
-    return [below for place in places for below in place.values()]
+def _values(place: P) -> Sequence[P | None]:
+    return place.values()
 
 
-def _items(places: list[P]) -> list[P | None]:
-    return [item for place in places for item in place.items() or ()]
+def _items(place: P) -> Sequence[P | None]:
+    return place.items() or ()
 
 
-def _flattened(places: list[P]) -> list[P | None]:
-    found: list[P | None] = []
-    for place in places:
-        items = place.items()
-        found += [place] if items is None else items
-    return found
+def _flattened(place: P) -> Sequence[P | None]:
+    items = place.items()
+    return [place] if items is None else items
 
 
-def _accepted(places: list[P], condition: Expression) -> list[P]:
-    return [place for place in places if condition.holds(place.json)]
+def _accepted(place: P, condition: Expression) -> list[P]:
+    return [place] if condition.holds(place.json) else []
 
 
-def _accepted_items(places: list[P], condition: Expression) -> list[P]:
-    return _accepted([item for item in _items(places) if item is not None], condition)
+def _accepted_items(place: P, condition: Expression) -> list[P]:
+    accepted = []
+    for item in place.items() or ():
+        if item is not None and condition.holds(item.json):
+            accepted.append(item)
+    return accepted
 
 
-def _indexed(places: list[P], index: int) -> list[P | None]:
-    found: list[P | None] = []
-    for place in places:
-        items = place.items() or ()
-        if -len(items) <= index < len(items):
-            found.append(items[index])
-    return found
+def _indexed(place: P, index: int) -> list[P | None]:
+    items = place.items() or ()
+    return [items[index]] if -len(items) <= index < len(items) else []
 
 
-def _sliced(places: list[P], *bounds: int | None) -> list[P | None]:
-    found: list[P | None] = []
-    for place in places:
-        found += (place.items() or ())[slice(*bounds)]
-    return found
+def _sliced(place: P, *bounds: int | None) -> Sequence[P | None]:
+    return (place.items() or ())[slice(*bounds)]
 
 
-_NEXT: dict[str, Callable[..., list[Any]]] = {
-    "field": _fields,
+_NEXT: dict[str, Callable[..., Sequence[Any]]] = {
+    "field": _field,
     "values": _values,
     "each": _items,
     "flatten": _flattened,
@@ -116,7 +113,11 @@ _NEXT: dict[str, Callable[..., list[Any]]] = {
 
 def names_of(shape: Shape) -> Chain:
     """Return the key names in a shape, with `*` for every key."""
-    return tuple("*" if step[0] == "values" else str(step[1]) for step in shape if step[0] in ("field", "values"))
+    names = []
+    for kind, *arguments in shape:
+        if kind in ("field", "values"):
+            names.append(arguments[0] if arguments else "*")
+    return tuple(names)
 
 
 def overlap(a: Chain, b: Chain) -> bool:
@@ -186,10 +187,9 @@ class Path:
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, even for valid expressions that create a value instead of naming places."""
     tree, tokens = parse(text)
-    _check_tokens(tokens)
-    conditions = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
+    conditions = _conditions(text, tokens)
     try:
-        shape, _ = _follow(tree, 0, conditions)
+        shape, _ = _follow(tree, 0, iter(conditions))
         if len(shape) > MAX_NESTING:
             raise PathError("E063", f"the path has more than {MAX_NESTING} steps")
     except PathError as error:  # the tree has no columns
@@ -203,7 +203,6 @@ _NEW = {
     "and": ("`&&` creates a value", "to select items write a filter: `items[?a && b]`"),
     "not": ("`!` creates a value", "to select items write a filter: `items[?!seen]`"),
     "literal": ("a literal is not part of the data", 'write a key in double quotes, after a dot: `source."last-seen"`'),
-    "expref": ("`&` is valid only before an argument of a function", ""),
     "lbrace": ("`{...}` creates an object", "to select keys write `keep: [a, b]`"),
     **dict.fromkeys(
         COMPARATORS, ("a comparison creates a value", "to select items write a filter: `items[?risk == 'high']`")
@@ -211,23 +210,36 @@ _NEW = {
 }
 
 
-def _check_tokens(tokens: tuple[Token, ...]) -> None:
-    """Raise an error for the first token outside filters that creates a value instead of naming a place."""
-    inside = {position for start, end in filters(tokens) for position in range(start, end)}
+def _conditions(text: str, tokens: tuple[Token, ...]) -> list[str]:
+    """Return the texts of the filters. Raise an error for the first token outside them that creates a value."""
+    conditions = []
+    end = -1
     for position, token in enumerate(tokens):
-        if position in inside:
+        if position <= end:
             continue
-        reason = _NEW.get(token.type)
-        if is_call(tokens, position):
-            reason = (f"`{shortened(token.value)}()` creates a value", "use functions only in filters and conditions")
-        elif token.type == "lbracket":
-            dotted = position > 0 and tokens[position - 1].type == "dot"
-            first, second = (token.type for token in tokens[position + 1 : position + 3])
-            if dotted or not (first in ("number", "colon") or (first, second) == ("star", "rbracket")):
-                advice = "remove the dot before `[`" if dotted else "to select keys write `keep: [a, b]`"
-                reason = ("`[...]` with expressions in it creates a list", advice)
-        if reason is not None:
-            raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
+        if token.type == "filter":
+            end = closing(tokens, position)
+            conditions.append(text[token.start + 2 : tokens[end].start].strip())
+        else:
+            reason = _created(tokens, position)
+            if reason is not None:
+                raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
+    return conditions
+
+
+def _created(tokens: tuple[Token, ...], position: int) -> tuple[str, str] | None:
+    """Return the reason and the help if a token creates a value instead of naming a place."""
+    token = tokens[position]
+    if is_call(tokens, position):
+        return f"`{shortened(token.value)}()` creates a value", "use functions only in filters and conditions"
+    if token.type != "lbracket":
+        return _NEW.get(token.type)
+    if position > 0 and tokens[position - 1].type == "dot":
+        return "`[...]` with expressions in it creates a list", "remove the dot before `[`"
+    inside = tokens[position + 1].type
+    if inside in ("number", "colon") or (inside == "star" and tokens[position + 2].type == "rbracket"):
+        return None
+    return "`[...]` with expressions in it creates a list", "to select keys write `keep: [a, b]`"
 
 
 def _follow(node: Node, lists: int, conditions: Iterator[str]) -> tuple[Shape, int]:
@@ -280,8 +292,8 @@ def split_filter(text: str) -> tuple[str, str, str] | None:
     if "[?" not in text:
         return None
     _, tokens = parse(text)
-    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
-    if not outermost:
+    starts = [position for position, token in enumerate(tokens) if token.type == "filter" and token.depth == 0]
+    if not starts:
         return None
-    start, end = (tokens[position].start for position in outermost[-1])
+    start, end = tokens[starts[-1]].start, tokens[closing(tokens, starts[-1])].start
     return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

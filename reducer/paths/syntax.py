@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -39,12 +38,16 @@ class PathError(ValueError):
 
 
 class Token(NamedTuple):
-    """A token of jmespath's lexer: `start` is its offset, `text` its source."""
+    """A token of jmespath's lexer: `start` is its offset, `text` its source, `depth` the number of brackets around it.
+
+    A bracket is not inside itself.
+    """
 
     type: str
     value: Any
     start: int
     text: str
+    depth: int
 
     def problem(self, code: str, message: str, advice: str = "") -> PathError:
         """Return an error at this token."""
@@ -57,7 +60,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     A number is a `literal` where a value can be, as in `score > -1.5`.
     """
     tokens: list[Token] = []
-    end = 0
+    end = depth = 0
     for raw, following in pairwise(Lexer().tokenize(text)):
         kind, value, start = raw["type"], raw["value"], raw["start"]
         if start < end:
@@ -66,17 +69,20 @@ def tokenize(text: str) -> tuple[Token, ...]:
         number = _NUMBER.match(text, start) if kind == "number" else None
         if number is not None and (not tokens or tokens[-1].type in _BEFORE_VALUES):
             kind, value, source = "literal", json.loads(number[0]), number[0]
-        tokens.append(Token(kind, value, start, source))
+        depth -= kind in CLOSING
+        tokens.append(Token(kind, value, start, source, depth))
+        depth += kind in OPENING
         end = start + len(source)
     return tuple(tokens)
 
 
 def standard(tokens: tuple[Token, ...]) -> str:
     """Write tokens as standard JMESPath, in which a number needs backticks."""
-    is_number = (token.type == "literal" and token.text[0] not in "`'" for token in tokens)
-    return " ".join(
-        f"`{token.text}`" if number else token.text for token, number in zip(tokens, is_number, strict=True)
-    )
+    words = []
+    for token in tokens:
+        is_number = token.type == "literal" and token.text[0] not in "`'"
+        words.append(f"`{token.text}`" if is_number else token.text)
+    return " ".join(words)
 
 
 def is_call(tokens: tuple[Token, ...], position: int) -> bool:
@@ -84,27 +90,13 @@ def is_call(tokens: tuple[Token, ...], position: int) -> bool:
     return [token.type for token in tokens[position : position + 2]] == ["unquoted_identifier", "lparen"]
 
 
-def still_open(tokens: tuple[Token, ...]) -> list[Token]:
-    """Return the brackets that are opened but not closed."""
-    opened: list[Token] = []
-    for token in tokens:
-        if token.type in OPENING:
-            opened.append(token)
-        elif token.type in CLOSING and opened:
-            opened.pop()
-    return opened
-
-
-def filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the token positions of `[?` and `]` for each filter that is not inside another one."""
-    start, depth = -1, 0
-    for position, token in enumerate(tokens):
-        if start < 0 and token.type == "filter":
-            start, depth = position, 0
-        depth += (token.type in OPENING) - (token.type in CLOSING)
-        if start >= 0 and depth == 0:
-            yield start, position
-            start = -1
+def closing(tokens: tuple[Token, ...], position: int) -> int:
+    """Return the position of the bracket that closes the one at `position`, or 0 if it is not closed."""
+    depth = tokens[position].depth
+    for end in range(position + 1, len(tokens)):
+        if tokens[end].type in CLOSING and tokens[end].depth == depth:
+            return end
+    return 0
 
 
 def syntax_error(text: str, error: Exception) -> PathError:
@@ -118,8 +110,10 @@ def syntax_error(text: str, error: Exception) -> PathError:
         starts = [token.start for token in tokenize(standard(tokens))]
         if error.lex_position in starts and not isinstance(error, IncompleteExpressionError):
             return _parser_error(tokens, starts.index(error.lex_position))
-        opened = still_open(tokens)
-        advice = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
+        advice = ""
+        for position, token in enumerate(tokens):
+            if token.type in OPENING and not closing(tokens, position):
+                advice = f"close `{token.text[:2]}` with `{OPENING[token.type]}`"
         return PathError("E051", "the expression ends too early", len(text) + 1, help=advice)
     return PathError("E064", "this is not a JMESPath expression")
 
@@ -144,7 +138,7 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
         advice = _UNCLOSED.get(character, "")
         return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=advice)
     if character == "-":
-        key = next(found[0] for found in re.finditer(r"[\w-]+", text) if found.start() <= at < found.end())
+        key = re.findall(r"[\w-]*$", text[:at])[0] + re.findall(r"^[\w-]*", text[at:])[0]
         is_key = key.strip("-") != ""
         advice = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
         return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=advice)
@@ -165,7 +159,6 @@ _UNEXPECTED = (
     ("expref", "", "E062", "write `&&`"),
     ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),
     ("", "dot", "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'),
-    ("", "", "E064", ""),
 )
 """The types of a token and of the previous one (empty for any type), the code and the help."""
 
@@ -185,6 +178,12 @@ def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
     elif previous == "current" and token.type.endswith("identifier"):
         code, advice = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
     else:
-        after = (row[2:] for row in _UNEXPECTED if row[0] in (token.type, "") and row[1] in (previous, ""))
-        code, advice = next(after)
+        code, advice = _unexpected(token.type, previous)
     return token.problem(code, f"unexpected `{shortened(token.text)}`", advice)
+
+
+def _unexpected(kind: str, previous: str) -> tuple[str, str]:
+    for this, before, code, advice in _UNEXPECTED:
+        if this in (kind, "") and before in (previous, ""):
+            return code, advice
+    return "E064", ""

@@ -100,8 +100,13 @@ class Mentions:
 
 def references(events: Sequence[Event]) -> list[Reference]:
     """Return the references of a history in order of use. The references of one response are sorted by value."""
-    uses = {number: _values(event) for number, event in enumerate(events) if isinstance(event, Response)}
-    search = searcher(frozenset[str]().union(*(text | arguments for text, arguments in uses.values())))
+    uses: dict[int, tuple[set[str], set[str]]] = {}
+    wanted: set[str] = set()
+    for number, event in enumerate(events):
+        if isinstance(event, Response):
+            uses[number] = _values(event)
+            wanted.update(*uses[number])
+    search = searcher(wanted)
     found: list[Reference] = []
     used: set[str] = set()
     in_other_messages: set[str] = set()
@@ -123,11 +128,15 @@ def references(events: Sequence[Event]) -> list[Reference]:
                     found.append(Reference(value, number, kind, tuple(sources[value]), novel=novel))
             used |= text | arguments
             in_other_messages.update(*map(search, event.texts))
-            in_other_messages.update(*(search(searched(call.arguments)) for call in event.calls))
+            for call in event.calls:
+                in_other_messages |= search(searched(call.arguments))
     return found
 
 
 def _values(response: Response) -> tuple[set[str], set[str]]:
     """Return the values in the texts of a response, and the values in the arguments of its calls."""
     texts = set[str]().union(*map(values_of_text, response.texts))
-    return texts, set[str]().union(*(values_of_arguments(call.arguments) for call in response.calls))
+    arguments: set[str] = set()
+    for call in response.calls:
+        arguments |= values_of_arguments(call.arguments)
+    return texts, arguments

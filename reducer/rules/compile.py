@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from reducer.entities import expand
 from reducer.entities.custom import read_words
@@ -15,6 +17,7 @@ from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
 from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
+from reducer.operations.fields import Mark, Preserved
 from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
@@ -26,6 +29,7 @@ from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
 from reducer.values import escaped
 
+M = TypeVar("M", bound=BaseModel)
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
 MAX_STEPS = 200
@@ -50,22 +54,23 @@ def check_rules(
 
     `edited` contains the texts of files with unsaved changes, by name.
     """
-    numbers: dict[FilePath, int] = {}  # of the last source that contains a file
+    sources_of: dict[FilePath, int] = {}  # the number of the last source that contains a file
     unreadable: list[Diagnostic] = []
     for number, source in enumerate(sources):
         try:
-            numbers.update(dict.fromkeys(rule_files(source), number))
+            for file in rule_files(source):
+                sources_of[file] = number
         except (OSError, ValueError) as error:
             unreadable.append(_unreadable(source, "cannot load the rules", error))
     texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
-    for file, number in numbers.items():
+    for file, number in sources_of.items():
+        name = str(file)
         try:
-            name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
         except (OSError, ValueError) as error:
             unreadable.append(_unreadable(file, "cannot read the file", error))
     if not any(texts) and not unreadable:
-        names = ", ".join(str(source) for source in sources)
+        names = ", ".join(map(str, sources))
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
     ruleset, problems = compile_rules(*texts)
     return (None if unreadable else ruleset), (*unreadable, *problems)
@@ -98,7 +103,7 @@ def compile_rules(
             words[str(file)] = read_words(file)
         return words[str(file)]
 
-    texts = tuple(tuple(source) for source in sources)
+    texts = tuple(map(tuple, sources))
     reports: list[Report] = []
     files: list[tuple[Tree, Report]] = []
     for number, source in enumerate(texts):
@@ -109,11 +114,12 @@ def compile_rules(
             if tree is not None:
                 files.append((without_empty_keys(tree, report), report))
     vocabulary, conditions = read_vocabulary(files, words_in), read_conditions(files)
-    compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
+    rules: list[Rule] = []
+    for tree, report in files:
+        rules += _compile_rule(tree, _Context(report, vocabulary, conditions))
     replaced = check_tool_names(files)
     if any(report.has_errors for report in reports):
         return None, _in_order(reports)
-    rules = [rule for rule in compiled if rule is not None]
     if rules:
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems, applied = _in_order(reports), tuple(_without(rules, replaced))
@@ -123,7 +129,10 @@ def compile_rules(
 
 
 def _in_order(reports: Iterable[Report]) -> tuple[Diagnostic, ...]:
-    return tuple(problem for report in reports for problem in report.in_order())
+    problems: list[Diagnostic] = []
+    for report in reports:
+        problems += report.in_order()
+    return tuple(problems)
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
@@ -135,29 +144,55 @@ def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Ru
             yield rule if tools == rule.tools else replace(rule, tools=tools)
 
 
-def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions: Mapping[str, str]) -> Rule | None:
-    """Compile a rule file and report its problems. Return None if keys are wrong or the file contains no rule."""
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the parts of a rule file are compiled with; the named conditions are texts."""
+
+    report: Report
+    vocabulary: Vocabulary
+    conditions: Mapping[str, str]
+
+    def validated(self, model: type[M], data: Any, node: Tree) -> M | None:
+        """Return the data of a node as an instance of a model, or None if it has errors; report all problems."""
+        return validated(model, data, node, self.report, context=self.vocabulary)
+
+
+def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
+    """Yield the rule of a file, or nothing if keys are wrong or the file contains no rule; report its problems."""
+    report = context.report
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
-        return None
+        return
     data = plain(tree)
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
-        validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
-        return None
-    checked = validated(RuleFile, data, tree, report, context=vocabulary)
-    general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    steps = _compile_steps(tree, report, vocabulary, conditions, general)
+        context.validated(RuleFile, {**data, "tool": "-"}, tree)
+        return
+    checked = context.validated(RuleFile, data, tree)
+    ops = _compile_steps(tree, context)
     if checked is not None and checked.prefixed:
-        _check_prefixed(tree, report, checked)
-    if checked is None or steps is None:
-        return None
-    if not steps and checked.max_chars is None:
+        _check_prefixed(tree, context.report, checked)
+    if checked is None or ops is None:
+        return
+    if not ops and checked.max_chars is None:
         if not tree.incomplete:
             report.add(locate(tree, ("tool",), key=True), "E015", "this rule does nothing")
-        return None
+        return
+    general = None if checked.preserve is None else context.vocabulary.expand(checked.preserve)
+    steps = tuple(_step(number, op, node, context, general) for number, (op, node) in enumerate(ops, 1))
     for step, (code, message, advice) in lint(steps):
         report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, advice)
-    return _assembled(report, checked, steps, vocabulary, general)
+    yield _assembled(report, checked, steps, context.vocabulary, general)
+
+
+def _step(number: int, op: Op, node: Tree, context: _Context, general: frozenset[str] | None) -> Step:
+    """Return a step. It preserves its own entity types, those of the rule (`general`), or by default the key types."""
+    preserves = KEY_TYPES if op.cuts_blindly else frozenset()
+    if op.preserve is not None:
+        preserves = context.vocabulary.expand(op.preserve)
+    elif general is not None:
+        preserves = general
+    location = Location(context.report.file, node.line, node.column)
+    return Step(number, op.path or compile_path("@"), op, preserves, location)
 
 
 def _check_prefixed(tree: MappingNode, report: Report, checked: RuleFile) -> None:
@@ -177,12 +212,13 @@ def _assembled(
     if checked.max_chars is not None:
         budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
-    extracted = [vocabulary.expand(step.op.entity_types()) for step in steps]
-    marks = [step.op.counted for step in steps]
-    bounds: list[tuple[frozenset[str], int]] = []
-    for preserve in (checked.preserve, *(step.op.preserve for step in steps)):
-        if isinstance(preserve, dict):
-            bounds += [(vocabulary.expand([name]), count) for name, count in preserve.items()]
+    types = frozenset[str]().union(*preserved)
+    marks: list[Mark] = []
+    bounds = _bounds(checked.preserve, vocabulary)
+    for step in steps:
+        types |= vocabulary.expand(step.op.entity_types())
+        marks.append(step.op.counted)
+        bounds += _bounds(step.op.preserve, vocabulary)
     return Rule(
         file=report.file,
         tools=checked.tool,
@@ -194,7 +230,7 @@ def _assembled(
         preserved=preserved,
         marks=(None, *marks, None),
         bounds=tuple(bounds),
-        types=frozenset[str]().union(*preserved, *extracted),
+        types=types,
         vocabulary=vocabulary,
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when),
@@ -205,81 +241,60 @@ def _assembled(
     )
 
 
-def _compile_steps(
-    tree: MappingNode,
-    report: Report,
-    vocabulary: Vocabulary,
-    conditions: Mapping[str, str],
-    general: frozenset[str] | None,
-) -> tuple[Step, ...] | None:
-    """Compile the steps of a rule, or return None if one of them is wrong; report all problems."""
+def _bounds(preserve: Preserved | None, vocabulary: Vocabulary) -> list[tuple[frozenset[str], int]]:
+    """Return the entity types of a map with the maximum numbers of their values."""
+    bounds = []
+    if isinstance(preserve, dict):
+        for name, count in preserve.items():
+            bounds.append((vocabulary.expand([name]), count))
+    return bounds
+
+
+def _compile_steps(tree: MappingNode, context: _Context) -> list[tuple[Op, Tree]] | None:
+    """Return the operations of a rule with their nodes, or None if one of them is wrong; report all problems."""
     node = locate(tree, ("steps",))
     items = node.items if isinstance(node, SequenceNode) else ()
     if len(items) > MAX_STEPS:
         message = f"this rule has {len(items):,} steps; at most {MAX_STEPS} are allowed"
         advice = "split the rule, or combine steps that have the same path"
-        report.add(locate(tree, ("steps",), key=True), "E003", message, advice)
+        context.report.add(locate(tree, ("steps",), key=True), "E003", message, advice)
         return None
-    compiled = [
-        _compile_step(item, report, vocabulary, conditions, number=number, general=general)
-        for number, item in enumerate(items, 1)
-    ]
-    steps = tuple(step for step in compiled if step is not None)
-    return steps if len(steps) == len(compiled) else None
+    ops = []
+    for item in items:
+        op = _compile_op(item, context)
+        if op is not None:
+            ops.append((op, item))
+    return ops if len(ops) == len(items) else None
 
 
-def _compile_step(
-    node: Tree,
-    report: Report,
-    vocabulary: Vocabulary,
-    conditions: Mapping[str, str],
-    *,
-    number: int,
-    general: frozenset[str] | None,
-) -> Step | None:
-    """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
+def _compile_op(node: Tree, context: _Context) -> Op | None:
+    """Compile the operation of a step and report its problems."""
     if not isinstance(node, MappingNode):
-        message, advice = (
-            "expected a step, which is a mapping with one action",
-            f"the actions are {listed(operations())}",
-        )
-        report.add(node, "E020", message, advice)
+        advice = f"the actions are {listed(operations())}"
+        context.report.add(node, "E020", "expected a step, which is a mapping with one action", advice)
         return None
     data = plain(node)
     actions = [key for key in data if key in operations()]
-    if len(actions) != 1:
-        _report_actions(report, node, actions)
-        shared = {key: data[key] for key in data if key in StepKeys.model_fields}
-        validated(StepKeys, shared, node, report, context=vocabulary)
-        return None
-    _insert_condition(data, node, report, conditions)
-    op = validated(operations()[actions[0]], data, node, report, context=vocabulary)
-    if op is None:
-        return None
-    location = Location(report.file, node.line, node.column)
-    return Step(number, op.path or compile_path("@"), op, _preserved(op, vocabulary, general), location)
+    if len(actions) == 1:
+        _insert_condition(data, node, context)
+        return context.validated(operations()[actions[0]], data, node)
+    _report_actions(context.report, node, actions)
+    shared = {key: data[key] for key in data if key in StepKeys.model_fields}
+    context.validated(StepKeys, shared, node)
+    return None
 
 
-def _insert_condition(data: dict[str, Any], node: Tree, report: Report, conditions: Mapping[str, str]) -> None:
+def _insert_condition(data: dict[str, Any], node: Tree, context: _Context) -> None:
     """Replace the name of a condition in `always_keep` by its text, or warn if it is misspelt."""
     word = data.get("always_keep")
     if type(word) is not str:
         return
-    near = nearest(word, conditions) if word.isidentifier() else ""
-    if word in conditions:
-        data["always_keep"] = conditions[word]
+    near = nearest(word, context.conditions) if word.isidentifier() else ""
+    if word in context.conditions:
+        data["always_keep"] = context.conditions[word]
     elif near:
         message = f"`{word}` is not a condition, so it is used as a key"
-        report.add(locate(node, ("always_keep",)), "W032", message, did_you_mean(near))
-
-
-def _preserved(op: Op, vocabulary: Vocabulary, general: frozenset[str] | None) -> frozenset[str]:
-    """Return the entity types that a step preserves: its own, or those of the rule, or by default the key types."""
-    if op.preserve is not None:
-        return vocabulary.expand(op.preserve)
-    if general is not None:
-        return general
-    return KEY_TYPES if op.cuts_blindly else frozenset()
+        context.report.add(locate(node, ("always_keep",)), "W032", message, did_you_mean(near))
 
 
 def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:
@@ -290,7 +305,7 @@ def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> No
         report.add(second, "E014", f"this step already has the action `{actions[0]}`")
         return
     # Do not report the keys that belong to a misspelt action.
-    known = {key for op in operations().values() for key in op.model_fields}
+    known = set[str]().union(*(op.model_fields for op in operations().values()))
     unknown = [key for key in data if key not in known]
     for key in unknown:
         report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])

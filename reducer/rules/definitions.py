@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -85,7 +85,10 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> 
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
-    ignored = {definition.name: _ignored_values(known, definition, values) for definition, values in ignoring}
+    ignored: dict[str, frozenset[str]] = {}
+    for definition, values in ignoring:
+        keys_of = (_ignored(known, definition, number, value) for number, value in enumerate(values))
+        ignored[definition.name] = frozenset(keys_of)
     return Vocabulary(known.custom, MappingProxyType(ignored))
 
 
@@ -135,17 +138,12 @@ def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tup
     return tuple(finders)
 
 
-def _ignored_values(known: Vocabulary, definition: Definition, values: Sequence[str]) -> frozenset[str]:
-    return frozenset(_ignored(known, definition, number, value) for number, value in enumerate(values))
-
-
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
     """Return the form of an ignored value that entities are compared with; report it if it is not an entity."""
     name = definition.name
-    entities = vocabulary.scanner(frozenset({name}))(value)
-    entity = next((entity for entity in entities if entity.start == 0 and entity.end == len(value)), None)
-    if entity is not None:
-        return ignore_key(entity)
+    for entity in vocabulary.scanner(frozenset({name}))(value):
+        if entity.start == 0 and entity.end == len(value):
+            return ignore_key(entity)
     host = value.lower().removeprefix("*.").rstrip(".")
     if name == "domain" and _HOST.fullmatch(host):
         return host

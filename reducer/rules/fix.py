@@ -22,12 +22,15 @@ def fixed(files: Mapping[str, bytes], check: Check) -> dict[str, bytes]:
     texts = dict(files)
     problems = check(texts)
     while True:
-        # Apply one edit per line at a time, because it can change the columns of the next one.
-        edits = {(problem.location.file, edit.line): edit for problem in problems for edit in problem.fix}
         edited = dict(texts)
-        for (name, _), edit in edits.items():
-            edited[name] = _edited(edited[name], edit)
-        remaining = check(edited) if edits else problems
+        lines: set[tuple[str, int]] = set()
+        for problem in reversed(problems):
+            name = problem.location.file
+            for edit in problem.fix:
+                if (name, edit.line) not in lines:  # an edit can change the columns of the next one in its line
+                    lines.add((name, edit.line))
+                    edited[name] = _edited(edited[name], edit)
+        remaining = check(edited) if lines else problems
         if _rank(remaining) >= _rank(problems):
             return texts
         texts, problems = edited, remaining
@@ -35,10 +38,16 @@ def fixed(files: Mapping[str, bytes], check: Check) -> dict[str, bytes]:
 
 def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
     """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
-    errors = [problem for problem in problems if problem.severity == "error"]
-    unreadable = [problem for problem in errors if "E030" <= problem.code < "E050"]
-    warnings = sum(bool(problem.fix) for problem in problems if problem.severity == "warning")
-    return len(unreadable), -sum(problem.location.line for problem in unreadable), len(errors), warnings
+    errors = warnings = invalid = lines = 0
+    for problem in problems:
+        if problem.severity == "warning":
+            warnings += bool(problem.fix)
+        else:
+            errors += 1
+            if "E030" <= problem.code < "E050":
+                invalid += 1
+                lines += problem.location.line
+    return invalid, -lines, errors, warnings
 
 
 def _edited(data: bytes, edit: Edit) -> bytes:

@@ -9,6 +9,7 @@ from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted, shortened
 from reducer.operations.fields import When
 from reducer.operations.op import LINES_OF, enumerated
+from reducer.paths import Path
 from reducer.rules.choose import by_precedence
 from reducer.rules.model import Rule, Ruleset, Step
 from reducer.rules.validation import listed
@@ -88,16 +89,30 @@ def _in_short(rule: Rule) -> str:
 
 def _marking(rule: Rule) -> list[str]:
     """State what is left out with a marker, and what without one."""
-    lists = [step for step in rule.steps if [*step.op.shortens()]]
-    counting = [step.path.text for step in lists if step.op.counted is not None]
-    cuts = rule.max_chars is not None or any(step.op.cuts_texts for step in rule.steps)
-    lists_with_count = ["items of the answer" if path == "@" else f"items of `{path}`" for path in counting]
-    marked = ["cut texts"] * cuts + lists_with_count
-    keys = any(step.op.drops_keys() for step in rule.steps)
-    items = rule.max_chars is not None or len(counting) < len(lists)
-    unmarked = ["keys"] * keys + [f"{'other ' if counting else ''}items that are not long texts"] * items
-    said = (("Marked", marked), ("Not marked", unmarked))
-    return [f"{title}: {enumerated(dict.fromkeys(parts))}" for title, parts in said if parts]
+    marked: dict[str, None] = {}
+    items = is_cut = rule.max_chars is not None
+    keys = False
+    for step in rule.steps:
+        if step.op.counted is not None:
+            marked[f"items of {_place(step.path)}"] = None
+        elif [*step.op.shortens()]:
+            items = True
+        is_cut = is_cut or step.op.cuts_texts
+        keys = keys or step.op.drops_keys()
+    others = "other items" if marked else "items"
+    texts = ["cut texts"] if is_cut else []
+    unmarked = ["keys"] if keys else []
+    if items:
+        unmarked.append(f"{others} that are not long texts")
+    said = []
+    for title, parts in (("Marked", [*texts, *marked]), ("Not marked", unmarked)):
+        if parts:
+            said.append(f"{title}: {enumerated(parts)}")
+    return said
+
+
+def _place(path: Path) -> str:
+    return "the answer" if path.text == "@" else f"`{path.text}`"
 
 
 def descriptions(rule: Rule) -> list[Description]:
@@ -105,24 +120,32 @@ def descriptions(rule: Rule) -> list[Description]:
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
-    for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
-        lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
-        where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
-        whole.append(f"preserves {enumerated(_grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
+    lines: dict[frozenset[str], list[str]] = {}
+    for step in rule.steps:
+        lines.setdefault(step.preserves, []).append(str(step.location.line))
+    lines.pop(frozenset(), None)
+    for types, numbers in lines.items():
+        where = f" in {'line' if len(numbers) == 1 else 'lines'} {enumerated(numbers)}"
+        whole.append(f"preserves {enumerated(_grouped(types))}{where if len(numbers) < len(rule.steps) else ''}")
     for types, count in rule.bounds:
         whole.append(f"preserves at most {counted(count, 'value')} of {enumerated(_grouped(types))}")
-    gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
-    return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
+    described = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
+    described += _steps(rule.steps)
+    for text in whole:
+        described.append(Description(0, text))
+    return described
 
 
 def _grouped(types: Collection[str]) -> list[str]:
     """Return the names of entity types, replacing all types of a group with the name of the group."""
-    names, remaining = [], set(types)
+    remaining = dict.fromkeys(sorted(types, key=[*ALL_TYPES, *sorted(types)].index))
+    names = []
     for group in sorted(GROUPS, key=lambda group: -len(GROUPS[group])):
-        if remaining.issuperset(GROUPS[group]):
+        if remaining.keys() >= set(GROUPS[group]):
             names.append(group)
-            remaining.difference_update(GROUPS[group])
-    return [*names, *(kind for kind in ALL_TYPES if kind in remaining), *sorted(remaining.difference(ALL_TYPES))]
+            for kind in GROUPS[group]:
+                del remaining[kind]
+    return [*names, *remaining]
 
 
 def _target(max_chars: int) -> str:
@@ -137,8 +160,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
         if before is not None and keys and _selects_items(before, step):
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
-            place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
-            place = f"{LINES_OF}{place}" if step.op.lines else place
+            place = f"{LINES_OF if step.op.lines else ''}{_place(step.path)}"
             gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
             described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step

@@ -127,8 +127,8 @@ _AMBIGUOUS = {
 }
 """The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
-_RESOLVERS: Any = Resolver.yaml_implicit_resolvers
-"""The patterns of YAML 1.1 with their tags, by the first character of a value."""
+_RESOLVER: Any = Resolver()
+"""Finds the type that YAML 1.1 gives to a value without quotes."""
 _START = Span(1, 1, 1)
 
 
@@ -161,19 +161,16 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
 
 def _check_characters(text: str | bytes, report: Report) -> None:
     """Report the first problem with the size, the encoding or the characters of a text."""
-    if isinstance(text, bytes) and text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return report.add(_START, "E001", "the file is UTF-16 text")
     if len(text) > MAX_CHARS:
         return report.add(_START, "E003", f"the rule file has more than {MAX_CHARS:,} characters")
-    invisible = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
-    row, match = next(invisible, (0, None))
-    if match is not None:
-        code, span = ord(match[0]), Span(row, match.start() + 1, 1)
-        if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
-            return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
-        escape = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
-        advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write {escape} inside "…"'
-        report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
+    for row, line in enumerate(report.lines, 1):
+        match = UNREADABLE.search(line)
+        if match is not None:
+            code, span = ord(match[0]), Span(row, match.start() + 1, 1)
+            if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
+                return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
+            advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write \\u{code:04x} inside "…"'
+            return report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
     return None
 
 
@@ -284,8 +281,7 @@ class _Reader:
             advice = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
         else:
-            tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
-            tag = next(tags, "").rpartition(":")[2]
+            tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
             if tag in _AMBIGUOUS:
                 code, kind, more = _AMBIGUOUS[tag]
                 shown = shortened(text)

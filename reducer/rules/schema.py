@@ -18,7 +18,7 @@ from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op, StepKeys, enumerated
 from reducer.rules.diagnostics import written
 from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile
-from reducer.rules.parser import parse, plain
+from reducer.rules.parser import Tree, locate, parse, plain
 
 Schema = dict[str, Any]
 
@@ -34,17 +34,22 @@ class _Generator(GenerateJsonSchema):
 
 def schema_text(tools: Iterable[str], files: Iterable[Path]) -> bytes:
     """Return the schema as JSON in UTF-8, with the types and conditions that rule files define. Raises OSError."""
-    trees = [parse(read_file(file, MAX_RULE_BYTES), str(file))[0] for file in files]
-    contents = [plain(tree) for tree in trees if tree is not None]
-    schema = rule_schema(sorted(set(tools)), _names(contents, "entities"), _names(contents, "conditions"))
+    entities: set[str] = set()
+    conditions: set[str] = set()
+    for file in files:
+        tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
+        if tree is not None:
+            entities |= _names(tree, "entities")
+            conditions |= _names(tree, "conditions")
+    schema = rule_schema(tools, sorted(entities), conditions)
     text = json.dumps(schema, ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
 
 
-def _names(contents: Iterable[Any], key: str) -> list[str]:
-    """Return the keys of a top-level mapping of rule files, which may contain any errors."""
-    mappings = (content.get(key) for content in contents if type(content) is dict)
-    return sorted({str(name) for names in mappings if type(names) is dict for name in names})
+def _names(tree: Tree, section: str) -> set[str]:
+    """Return the names that a section of a rule file defines; the file may contain any errors."""
+    names = plain(locate(tree, (section,)))
+    return set(map(str, names)) if type(names) is dict and names != plain(tree) else set()
 
 
 def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditions: Iterable[str] = ()) -> Schema:
@@ -65,7 +70,6 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
         if examples := sorted(set(names)):
             described["examples"] = examples
-    types = list(dict.fromkeys([*ALL_TYPES, *GROUPS, *entities]))
     schema: Schema = _tidy(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -80,7 +84,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
             "$defs": {**definitions, "Step": step},
         }
     )
-    schema["$defs"]["Entity"] = {"enum": types}
+    schema["$defs"]["Entity"] = {"enum": [*dict.fromkeys((*ALL_TYPES, *GROUPS, *entities))]}
     return schema
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,30 +17,29 @@ from reducer.operations import operations
 from reducer.operations.fields import Target, When
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path
-from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
+from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, quoted, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
 from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
 M = TypeVar("M", bound=BaseModel)
-_EXPECTED = {
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a text or a list of texts",
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
+_MAPPING = ("E020", "expected a mapping of keys to values, not {found}")
+_MESSAGES = {
+    "string_type": ("E020", "expected a text, not {found}"),
+    "int_type": ("E020", "expected a whole number, not {found}"),
+    "bool_type": ("E020", "expected true or false, not {found}"),
+    "list_type": ("E020", "expected a list, not {found}"),
+    "tuple_type": ("E020", "expected a text or a list of texts, not {found}"),
+    "dict_type": _MAPPING,
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "literal_error": ("E021", "expected {words}, not {shown}"),
+    "greater_than_equal": ("E022", "expected at least {ge}, not {input}"),
+    "too_short": ("E023", "this must not be empty"),
+    "string_too_short": ("E023", "this must not be empty"),
 }
+"""Codes and messages by the errors of pydantic; in our own validators, the type of an error is its code."""
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
-_ARGUMENTS = {verb: kind.model_fields[verb].annotation for verb, kind in operations().items()}
-_NESTED: Mapping[str | int, type[BaseModel]] = {
-    "when": When,
-    "tests": Test,
-    "given": Given,
-    "expect": Expect,
-    **{verb: kind for verb, kind in _ARGUMENTS.items() if isinstance(kind, type) and issubclass(kind, BaseModel)},
-}
-"""The models of nested mappings by their keys."""
 _INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})
 """Errors that may be caused by a key that is left out because it is invalid."""
 _DATA = frozenset({"json", "equals", "values"})
@@ -87,9 +87,22 @@ def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: I
             _report(report, details, node, place)
 
 
+@cache
+def _nested() -> Mapping[str | int, type[BaseModel]]:
+    """Return the models of nested mappings by their keys."""
+    models: dict[str | int, type[BaseModel]] = {"when": When, "tests": Test, "given": Given, "expect": Expect}
+    for verb, op in operations().items():
+        argument = op.model_fields[verb].annotation
+        if isinstance(argument, type) and issubclass(argument, BaseModel):
+            models[verb] = argument
+    return models
+
+
 def _report_extra(report: Report, node: Tree, model: type[BaseModel], place: Place) -> None:
     """Report a key that the model at its place does not have."""
-    nested = next((_NESTED[key] for key in reversed(place[:-1]) if key in _NESTED), model)
+    nested = model
+    for key in place[:-1]:
+        nested = _nested().get(key, nested)
     known = [field.alias or name for name, field in nested.model_fields.items()]
     action = nested.verb() if issubclass(nested, Op) else ""
     report_unknown(report, locate(node, place[:-1]), str(place[-1]), known, action=action)
@@ -113,47 +126,36 @@ def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
-    """Report one error of pydantic; in our own validators, the type of an error is its code."""
-    kind, value = details["type"], details["input"]
-    node = locate(tree, place)
-    if kind in _INCOMPLETE and getattr(locate(tree, place[:-1]) if kind == "missing" else node, "incomplete", False):
+    """Report one error of pydantic, at the part of a text that the error names."""
+    kind = details["type"]
+    is_missing, is_key = kind == "missing", "[key]" in details["loc"]
+    owner = locate(tree, place[:-1] if is_missing else place)
+    if kind in _INCOMPLETE and isinstance(owner, MappingNode) and owner.incomplete:
         return  # the missing key is probably misspelt, which is already reported
-    if kind == "missing":
-        at, advice = locate(tree, place[:-1], key=True), habits()["missing"].get(place[-1], "")
-        report.add(at, "E011", f"`{place[-1]}` is missing", advice)
-    elif kind in _EXPECTED:
-        dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
-        advice = dash if kind == "list_type" and type(value) is dict else ""
-        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {_name(value)}", advice)
-    elif kind == "literal_error":
-        expected = details["ctx"]["expected"].replace("True", "true")
-        shown = f"`{written(value)}`" if type(value) in (str, int, float) else _name(value)
-        near = nearest(str(value), re.findall(r"'(\w+)'", expected))
-        report.add(node, "E021", f"expected {expected}, not {shown}", did_you_mean(near))
-    elif kind == "greater_than_equal":
-        report.add(node, "E022", f"expected at least {details['ctx']['ge']}, not {value}")
-    elif kind in ("too_short", "string_too_short"):
-        report.add(node, "E023", "this must not be empty")
-    else:
-        _report_own(report, details, tree, place)
-
-
-def _name(value: Any) -> str:
-    return _NAMES.get(type(value), "nothing")
-
-
-def _report_own(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
-    """Report an error of our own validators, which may have a `help`, and an `offset` and `width` in a text."""
-    context = details.get("ctx", {})
-    code = details["type"] if details["type"] in catalogue() else "E020"
-    is_key = "[key]" in details["loc"]
-    node = locate(tree, place, key=is_key)
+    if is_missing:
+        advice = habits()["missing"].get(place[-1], "")
+        report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", advice)
+        return
+    own = (kind if kind in catalogue() else "E020", "{msg}")
+    code, message = _MESSAGES.get(kind, own)
+    value, context = details["input"], details.get("ctx", {})
+    found = _NAMES.get(type(value), "nothing")
+    shown = f"`{written(value)}`" if type(value) in (str, int, float) else found
+    words = str(context.get("expected", "")).replace("True", "true")
+    advice = context.get("help", "")
+    if kind == "literal_error":
+        advice = did_you_mean(nearest(str(value), re.findall(r"'(\w+)'", words)))
+    elif kind == "list_type" and type(value) is dict:
+        advice = f"write `- ` before the first key: - {report.lines[owner.line - 1].strip(' -')}"
     fix: tuple[Edit, ...] = ()
     meant = context.get("meant", "")  # only an unknown entity type has it
-    if meant and not is_key and is_typo(str(details["input"]), meant, ALL_TYPES):
-        fix = replaced(locate(tree, place), meant)
-    at = part(node, context["offset"], context["width"]) if "offset" in context else node
-    report.add(at, code, details["msg"], context.get("help", ""), fix=fix)
+    if meant and not is_key and is_typo(str(value), meant, ALL_TYPES):
+        fix = replaced(owner, meant)
+    at: Span = locate(tree, place, key=is_key)
+    if "offset" in context:
+        at = part(owner, context["offset"], context["width"])
+    text = message.format(msg=details["msg"], input=value, found=found, shown=shown, words=words, ge=context.get("ge"))
+    report.add(at, code, text, advice, fix=fix)
 
 
 def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:

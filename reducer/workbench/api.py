@@ -19,9 +19,9 @@
   `rule`, the `count` of its returns, their `characters`, and its first `returns`: their `number`, `file`, `call` and
   `characters`.
 - `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null.
-- `problems` are as in `check --format json`, `did` has the fields of `try --format json`, and `tree` is that of
-  `analysis/tree.py`. `tools` of a run are those in the histories that the rule is for, and `samples` the names of the
-  samples of its tests.
+- `problems` are as in `check --format json`, `did` is as one of the `returns` of `run --format json`, and `tree` is
+  that of `analysis/tree.py`. `tools` of a run are those in the histories that the rule is for, and `samples` the names
+  of the samples of its tests.
 - Any other answer has a status from 400 on and an `error`, which is a sentence for the user.
 """
 
@@ -37,6 +37,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from glob import escape
 from http import HTTPStatus
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Annotated, Any
@@ -51,12 +52,11 @@ from reducer.analysis.query import compile_query, query
 from reducer.analysis.records import as_json, fields_of, problem_fields
 from reducer.analysis.rule_tests import Case, run_sample
 from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import samples_of
+from reducer.analysis.samples import sample_content, samples_of
 from reducer.analysis.tree import tree as tree_of
 from reducer.engine import Outcome, attempt
 from reducer.errors import Diagnostic, FileError, reason
 from reducer.files import MAX_RULE_BYTES, read_file
-from reducer.inputs.recorded import read_sample
 from reducer.inputs.sources import Source
 from reducer.paths import PathError
 from reducer.rules import Rule, Ruleset, compile_rules
@@ -135,7 +135,9 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 
 @_endpoint
 def _rules(bench: Bench) -> Any:
-    rules = [{"name": name, "tools": _tools(_data(text))} for name, text in _texts(bench).items()]
+    rules = []
+    for name, text in _texts(bench).items():
+        rules.append({"name": name, "tools": _tools(_data(text))})
     recordings = bench.recordings.result()
     return {
         "folder": str(bench.folder.absolute()),
@@ -165,12 +167,10 @@ def _rule_of(tool: str, rules: Iterable[Mapping[str, Any]]) -> str | None:
     """Return the name of the rule for a tool: one with its name, otherwise one with the longest glob."""
     found = []
     for rule in rules:
-        found += [(is_glob(pattern), -len(pattern), rule["name"]) for pattern in _matching(tool, rule["tools"])]
-    return min(found, key=lambda match: match[:2])[2] if found else None
-
-
-def _matching(tool: str, patterns: Iterable[str]) -> list[str]:
-    return [pattern for pattern in patterns if fnmatchcase(tool, pattern)]
+        for pattern in rule["tools"]:
+            if fnmatchcase(tool, pattern):
+                found.append((is_glob(pattern), -len(pattern), rule["name"]))
+    return min(found)[2] if found else None
 
 
 @_endpoint
@@ -205,7 +205,7 @@ def _why_not(bench: Bench) -> str:
 @_endpoint
 def _schema(bench: Bench) -> bytes:
     tools = {one.tool for one in bench.recordings.result().returns}
-    return schema_text(tools, [bench.folder / name for name in rule_names(bench.folder)])
+    return schema_text(tools, map(bench.folder.joinpath, rule_names(bench.folder)))
 
 
 def _texts(bench: Bench) -> dict[str, bytes]:
@@ -215,6 +215,11 @@ def _texts(bench: Bench) -> dict[str, bytes]:
         with suppress(OSError, RefusedName):
             texts[name] = read_file(located(bench.folder, name), MAX_RULE_BYTES)
     return texts
+
+
+def _files(bench: Bench) -> dict[str, bytes]:
+    """Return the texts of the rule files that can be read, by path."""
+    return {str(bench.folder / name): text for name, text in _texts(bench).items()}
 
 
 @lru_cache(maxsize=500)
@@ -228,14 +233,9 @@ def _data(text: str | bytes) -> dict[str, Any]:
 def _tools(data: Mapping[str, Any]) -> list[str]:
     """Return the names and globs of the tools of a rule file."""
     tools = data.get("tool")
-    return [tool for tool in (tools if type(tools) is list else [tools]) if type(tool) is str]
-
-
-def _samples(rule: Rule, name: str) -> list[str]:
-    """Return the names of the samples that the tests of a rule start from."""
-    folder = PurePosixPath(name).parent
-    files = {test.given.file: None for test in rule.tests if test.given.file}
-    return [(folder / file).as_posix() for file in files]
+    if type(tools) is not list:
+        tools = [tools]
+    return [tool for tool in tools if type(tool) is str]
 
 
 @_endpoint
@@ -259,12 +259,16 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
-    patterns = _tools(_data(text))
+    rules = [{"name": name, "tools": _tools(_data(text))}]
     recorded = dict.fromkeys(one.tool for one in bench.recordings.result().returns)
+    samples: dict[str, None] = {}  # those that the tests start from
+    for test in rule.tests if rule else ():
+        if test.given.file:
+            samples[str(PurePosixPath(name).parent / test.given.file)] = None
     found: dict[str, Any] = {
         "problems": list(map(problem_fields, problems)),
-        "tools": [tool for tool in recorded if _matching(tool, patterns)],
-        "samples": _samples(rule, name) if rule else [],
+        "tools": [tool for tool in recorded if _rule_of(tool, rules)],
+        "samples": list(samples),
         "did": None,
         "tree": None,
     }
@@ -283,8 +287,7 @@ def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any
 def _check(bench: Bench, *, name: str, text: Text) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
     file = str(bench.folder / name)
-    texts = {str(bench.folder / other): data for other, data in _texts(bench).items()} | {file: text.encode()}
-    every, others = compile_rules(texts.items())
+    every, others = compile_rules({**_files(bench), file: text.encode()}.items())
     found = {one for one in (*problems, *others) if one.location.file == file}
     tests: list[Any] = []
     if rule is not None and ruleset is not None:
@@ -295,13 +298,13 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
             result = run_sample(whole, sample)
             if result is not None:
                 tests.append(_test_as_json(result, tree))
-    return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
+    return {"problems": list(map(problem_fields, sorted(found, key=lambda one: one.location))), "tests": tests}
 
 
 def _content(bench: Bench, content: Content) -> Any:
     """Return the content of a recorded return, or the one that the text of a sample contains."""
     if isinstance(content, str):
-        return read_sample("the sample", content.encode("utf-8", "surrogatepass"))
+        return sample_content("the sample", content.encode("utf-8", "surrogatepass"))
     returns = bench.recordings.result().returns
     if not 0 <= content < len(returns):
         raise ApiError(HTTPStatus.NOT_FOUND, f"there is no return with the number {content:,}")
@@ -314,9 +317,11 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
     Return its rule and its ruleset, or None if there are errors, and its problems.
     """
     file = str(located(bench.folder, name))
-    others = {str(bench.folder / other): data for other, data in _texts(bench).items() if other != name}
-    shared = [(other, data) for other, data in others.items() if b"entities:" in data or b"conditions:" in data]
-    ruleset, problems = compile_rules([*shared, (file, text)])
+    texts: dict[str, bytes | str] = {}
+    for other, data in _files(bench).items():
+        if b"entities:" in data or b"conditions:" in data:
+            texts[other] = data
+    ruleset, problems = compile_rules({**texts, file: text}.items())
     rule = next((rule for rule in ruleset.rules if rule.file == file), None) if ruleset else None
     return rule, ruleset, [one for one in problems if one.location.file == file or one.severity == "error"]
 
@@ -333,11 +338,11 @@ def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
 
 @_endpoint
 def _places(bench: Bench, *, text: Text, line: int, content: Content) -> Any:
-    path = path_at(text, line)
+    places: list[str] = []
     with suppress(PathError, Unreducible):  # the path is being typed
-        found = query(compile_query(path), _content(bench, content)).places if path else ()
-        return {"places": [place for place, _ in found[:_MAX_PLACES]]}
-    return {"places": []}
+        if path := path_at(text, line):
+            places += map(itemgetter(0), query(compile_query(path), _content(bench, content)).places)
+    return {"places": places[:_MAX_PLACES]}
 
 
 @_endpoint

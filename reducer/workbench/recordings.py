@@ -27,7 +27,7 @@ def load(sources: Sequence[Source]) -> Recordings:
     skipped: list[str] = []
     for source in sources:
         try:
-            for one in recorded(source, ALL, skipped):
+            for one in recorded([source], ALL, skipped):
                 returns.append(replace(one, file=Path(source.name).name, tool=one.tool_or_file))
         except (FileError, RecursionError) as error:
             skipped.append(str(error))

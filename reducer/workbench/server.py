@@ -18,12 +18,9 @@ from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
-from io import BufferedReader, RawIOBase
 from pathlib import Path
-from socket import socket
 from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
-from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -35,7 +32,7 @@ MAX_BODY = 32_000_000
 MAX_CONNECTIONS = 32
 """Connections at the same time. A browser opens six."""
 _TIMEOUT = 30
-"""Seconds in which a request must arrive."""
+"""Seconds that a connection may be idle."""
 _OPENED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 _REDIRECT = """<!doctype html>
 <meta charset="utf-8">
@@ -113,24 +110,6 @@ def redirect_file(address: str) -> Iterator[Path]:
         yield file
 
 
-class _Reader(RawIOBase):
-    """Reads from a connection until a deadline, which senders of single bytes do not move."""
-
-    def __init__(self, connection: socket) -> None:
-        self._connection = connection
-        self.deadline = 0.0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        seconds = self.deadline - monotonic()
-        if seconds <= 0:
-            raise TimeoutError
-        self._connection.settimeout(seconds)
-        return self._connection.recv_into(buffer)
-
-
 class _Connection(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
@@ -144,17 +123,6 @@ class _Connection(BaseHTTPRequestHandler):
         self.bench = bench
         self.token = token
         super().__init__(*arguments)  # answers the requests
-
-    def setup(self) -> None:
-        """Prepare the streams of the connection."""
-        super().setup()
-        self._reader = _Reader(self.connection)
-        self.rfile = BufferedReader(self._reader)
-
-    def handle_one_request(self) -> None:
-        """Read and answer one request."""
-        self._reader.deadline = monotonic() + self.timeout
-        super().handle_one_request()
 
     def log_message(self, *_: Any) -> None:
         """Log nothing: addresses contain no errors."""

@@ -44,14 +44,16 @@ def offered(keys: Sequence[int | str], content: Any) -> Iterator[Step]:
     if keys and isinstance(keys[-1], str):
         # `keep` and `drop` look into the items of a list, so the path of the list is enough.
         path = place_of(keys[:-1]).removesuffix("[*]") or "@"
-        yield from ((path, action, [keys[-1]]) for action in ("keep", "drop"))
-    last = max((number for number, key in enumerate(keys) if isinstance(key, int)), default=0)
-    for path in (place_of(keys), place_of(keys[:last])):
-        if most := _longest(path, content, list):
-            yield path, "limit", min(_MOST_ITEMS, max(1, most // 2))
+        yield path, "keep", [keys[-1]]
+        yield path, "drop", [keys[-1]]
+    path = place_of(keys)
+    around = path[: path.rfind("[*]")] if "[*]" in path else "@"
+    for place in (path, around or "@"):
+        if most := _longest(place, content, list):
+            yield place, "limit", min(_MOST_ITEMS, max(1, most // 2))
             break
-    if (most := _longest(place_of(keys), content, str)) >= _MIN_TEXT:
-        yield place_of(keys), "truncate", min(_MOST_CHARACTERS, most // 2)
+    if (most := _longest(path, content, str)) >= _MIN_TEXT:
+        yield path, "truncate", min(_MOST_CHARACTERS, most // 2)
 
 
 def place_of(keys: Sequence[int | str]) -> str:
@@ -79,10 +81,8 @@ def with_step(text: str, path: str, action: str, value: int | list[str]) -> str:
         fields = plain(step)
         is_same = isinstance(fields, dict) and action in fields and fields.get("path", "@") == path
         if is_same and isinstance(value, list):
-            present = fields[action] if isinstance(fields[action], list) else [fields[action]]
-            keys = [key for key in value if key not in present]
-            return _with_keys(lines, locate(step, (action,)), keys) if keys else text
-    entries = [f"path: {written(path)}"] if path != "@" else []
+            return _with_keys(lines, locate(step, (action,)), value)
+    entries = [] if path == "@" else [f"path: {written(path)}"]
     indent = " " * (steps.column - 1) if items else "  "
     added = f"{indent}- " + f"\n{indent}  ".join([*entries, f"{action}: {written(value)}"])
     if items:
@@ -99,25 +99,24 @@ def with_step(text: str, path: str, action: str, value: int | list[str]) -> str:
 
 def _with_keys(lines: list[str], node: Any, keys: list[str]) -> str:
     """Return the text in which the value of `keep` or `drop` has more keys."""
+    present = plain(node) if isinstance(node, SequenceNode) else [plain(node)]
+    new = [key for key in keys if key not in present]
     line, start, stop = lines[node.line - 1], node.column - 1, node.column - 1 + node.width
-    more = ", ".join(map(written, keys))
     if isinstance(node, SequenceNode) and line[start] == "-":
-        added = "\n".join(f"{' ' * start}- {written(key)}" for key in keys)
-        return _with_lines(lines, _end(lines, node.items[-1].line, node.column), added)
-    if isinstance(node, SequenceNode) and line[stop - 1] == "]":
-        changed = f"{line[: stop - 1]}{', ' if node.items else ''}{more}{line[stop - 1 :]}"
-    elif isinstance(node, ScalarNode) and "\n" not in node.raw:
-        changed = f"{line[:start]}[{node.raw}, {more}]{line[stop:]}"
-    else:
+        added = "\n".join(f"{' ' * start}- {written(key)}" for key in new)
+        return _with_lines(lines, _end(lines, node.items[-1].line, node.column), added) if new else "\n".join(lines)
+    whole = f"{line[:start]}{written([*present, *new])}{line[stop:]}" if new else line
+    changed = "\n".join([*lines[: node.line - 1], whole, *lines[node.line :]])
+    if parse(changed, "")[0] is None:
         raise NoStep("write the keys in one line, or each in its own line")
-    return "\n".join([*lines[: node.line - 1], changed, *lines[node.line :]])
+    return changed
 
 
 def _with_lines(lines: list[str], at: int, added: str) -> str:
     """Return the text with lines added after line `at`, which end as the others."""
-    ending = "\r" if lines[0].endswith("\r") else ""
-    new = [f"{line}{ending}" for line in added.split("\n")]
-    return "\n".join([*lines[:at], *new, *(lines[at:] or [""])])
+    ending = "\r\n" if lines[0].endswith("\r") else "\n"
+    new = added.replace("\n", ending) + ending.removesuffix("\n")
+    return "\n".join([*lines[:at], new, *(lines[at:] or [""])])
 
 
 def _end(lines: Sequence[str], line: int, column: int) -> int:

@@ -374,19 +374,6 @@ def test_options_that_are_not_booleans_are_refused(value: Any, rules: Path) -> N
             make(rules, **{name: value})
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..., Any], rules: Path) -> None:
-    missing = rules / "none.yaml"
-    for sources in (missing, str(missing), [rules, missing]):
-        with pytest.raises(RuleError) as caught:
-            make(sources)
-        assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
-    (rules / "wrong.yaml").write_text(RULE.replace("limit", "limitt"))
-    for sources in (rules, str(rules), [rules]):
-        with pytest.raises(RuleError, match="unknown key `limitt`"):
-            make(sources)
-
-
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     more = rules.with_name("more")
     more.mkdir()

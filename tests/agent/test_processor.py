@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ToolReturnPart
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 from pydantic_ai.tools import RunContext
 
-from reducer import Reducer, RuleError
-from reducer.agent import Archive, Reduction, history_processor, processor
+from reducer import Reducer
+from reducer.agent import Archive, history_processor, processor
 from reducer.values import MAX_TEXT_CHARS
-from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, context, returns, same, script, turns
+from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
 from tests.histories.messages import shorter
 
 Processor = Callable[..., list[ModelMessage]]
@@ -109,15 +109,6 @@ async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMess
     return [replace(message) for message in messages]
 
 
-def test_built_in_packs_are_loaded_by_name() -> None:
-    content = [{"table": "orders", "row": number} for number in range(90)]
-    messages: list[ModelMessage] = [ModelRequest([ToolReturnPart("run_query", content, "c1")])]
-    (left,) = history_processor(["builtin:web", "builtin:general"])(messages)
-    assert left != messages[0]
-    with pytest.raises(RuleError, match="no such pack; did you mean `builtin:web`"):
-        history_processor("builtin:wbe")
-
-
 @pytest.mark.parametrize("place", range(3))
 def test_other_processors_can_come_before_and_after(place: int, reduce: Processor) -> None:
     asked = script("deep_research", "explore")
@@ -164,23 +155,6 @@ def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
             "a object has no JSON form",
         )
     ]
-
-
-# --- dry run
-
-
-def test_a_dry_run_changes_nothing_and_reports_each_return_once(rules: Path) -> None:
-    reported: list[Reduction] = []
-    really: list[Reduction] = []
-    history = [*returns(list(range(20)), "text", tool="deep_research"), *returns([1, 2, 3], tool="other")]
-    database = rules.with_name("returns.db")
-    reduce = history_processor(rules, on_reduce=reported.append, archive=database, dry_run=True)
-    for _ in range(3):
-        assert same(reduce(context(), history), history)
-    history_processor(rules, on_reduce=really.append)(history)
-    assert [(one.before, one.after) for one in reported] == [(51, 5)]
-    assert reported == really
-    assert not database.exists()
 
 
 # --- reload

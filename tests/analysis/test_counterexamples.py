@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 
 from reducer.analysis.counterexamples import counterexample, diagnostic
 from reducer.cli import main
@@ -37,9 +37,8 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize("steps", CASES["good"], ids=json.dumps)
-@pytest.mark.parametrize("preserve", [[], ["ioc", "threat_actor"]], ids=["nothing preserved", "preserve"])
-def test_good_rules_are_accepted(steps: list[dict[str, Any]], preserve: list[str]) -> None:
-    assert counterexample(rules(steps=steps, preserve=preserve).rules[0]) is None
+def test_good_rules_are_accepted(steps: list[dict[str, Any]]) -> None:
+    assert counterexample(rules(steps=steps, preserve=["ioc", "threat_actor"]).rules[0]) is None
 
 
 @pytest.mark.parametrize("case", CASES["bad"], ids=lambda case: json.dumps(case["steps"])[:80])
@@ -107,7 +106,7 @@ def test_samples_are_searched_too(refused: Check) -> None:
     assert 'input:  {"rows": [{"note": ""}, {}]}' in refused(rule_file({"steps": steps, "tests": [test]})[1])
 
 
-@laws
+@settings(laws, max_examples=settings().max_examples // 5)
 @given(cases)
 def test_the_search_is_deterministic(case: Any) -> None:
     rule, content = case[1].rules[0], case[2]

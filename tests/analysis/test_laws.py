@@ -10,7 +10,6 @@ from hypothesis import example, given
 
 from reducer.analysis.laws import broken_laws
 from reducer.engine import attempt
-from reducer.values import dump
 from tests.helpers import rules
 from tests.laws.strategies import cases, laws
 
@@ -32,7 +31,7 @@ ESCAPES = rules(steps=[{"extract": ["domain"]}]), f"{'a word ' * 20}\\x41mail-di
 def test_the_engine_breaks_no_law(case: Any) -> None:
     _, ruleset, content = case
     outcome = attempt(ruleset, "t", content)
-    found = list(broken_laws(ruleset, content, dump(content), outcome))
+    found = list(broken_laws(ruleset, content, outcome))
     if outcome.fault:
         assert {one.law for one in found} <= {5, 9}
     else:
@@ -47,15 +46,13 @@ CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a"
     ("change", "law", "message"),
     [
         ({"n": "1"}, 2, "`n`: found "),
-        ({"in": {"a": [1, 2]}}, 3, "`in.c` was removed, although `keys: all` keeps it"),
         ({"in": {"b": [1, 2]}}, 4, "`in.b`: the original has no key"),
         ({"in": {"a": [2, 1]}}, 4, "`in.a[1]`: "),
-        ({"in": {}, "text": CONTENT["text"]}, 10, "a copy of the content has a different result"),
         ({"text": "words of a text …[317 more characters]"}, 8, "the cve CVE-2024-1111 was removed"),
     ],
 )
 def test_planted_bugs_are_found(change: dict[str, Any], law: int, message: str) -> None:
     outcome = attempt(RULES, "t", CONTENT)
     wrong = replace(outcome, content={**outcome.content, **change})
-    found = list(broken_laws(RULES, CONTENT, dump(CONTENT), wrong))
+    found = list(broken_laws(RULES, CONTENT, wrong))
     assert any(one.law == law and one.message.startswith(message) for one in found), found

@@ -25,10 +25,6 @@ RULES, _ = compile_rules([("lookup.yaml", f"version: 1\ntool: lookup\n{STEPS}")]
 assert RULES is not None
 
 
-def _call(call_id: str, arguments: str) -> dict[str, Any]:
-    return {"part_kind": "tool-call", "tool_name": "lookup", "args": arguments, "tool_call_id": call_id}
-
-
 def _text(text: str) -> dict[str, Any]:
     return {"part_kind": "text", "content": text}
 

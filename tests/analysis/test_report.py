@@ -19,10 +19,9 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention, tally_of
+from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention
 from reducer.cli.screen import visible
 from reducer.rules import compile_rules
-from reducer.values import MAX_TEXT_CHARS
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
 from tests.laws.strategies import cases
@@ -85,7 +84,7 @@ def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
     found = reducer.explain_content("t", rows)
     assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]
     assert (found.status, found.fault, found.before, found.after, found.place) == ("reduced", "", 176, 37, None)
-    assert [(one.places, one.before, one.after) for one in found.steps] == [(1, 176, 71), (1, 71, 37)]
+    assert [(one.run.places, one.before, one.after) for one in found.steps] == [(1, 176, 71), (1, 71, 37)]
     (items,), (keys,) = (one.changes for one in found.steps)
     assert (items.path, items.items, items.total, keys.path, keys.places) == ("[2..4]", 3, 5, "[*].ip", 2)
     assert found.entities == {"ipv4": (5, 0)}
@@ -176,19 +175,20 @@ AGAIN = "a second pass would change the result: `dedupe items` is to blame"
 
 
 @pytest.mark.parametrize(
-    ("rule", "content", "where", "step", "about", "advice"),
+    ("rule", "content", "where", "about", "advice"),
     [
-        ({"steps": UNSTABLE}, SIMILAR, "rule.yaml:1", "dedupe items", AGAIN, "samples/"),
-        ({"steps": UNSTABLE, "max_chars": 900}, SIMILAR, "rule.yaml:1", "dedupe items", f"{AGAIN}; only", "samples/"),
-        ({"max_chars": 10}, {"a": "x" * (MAX_TEXT_CHARS + 1)}, "rule.yaml", "", "a text of", "return less"),
+        ({"steps": UNSTABLE}, SIMILAR, "rule.yaml:1", AGAIN, "samples/"),
+        ({"steps": UNSTABLE, "max_chars": 900}, SIMILAR, "rule.yaml:1", f"{AGAIN}; only", "samples/"),
+        ({"max_chars": 10}, {"a": "x" * 5001}, "rule.yaml", "a text of", "return less"),
     ],
 )
 def test_faults_and_fallbacks(
-    rule: dict[str, Any], content: Any, where: str, step: str, about: str, advice: str
+    rule: dict[str, Any], content: Any, where: str, about: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("reducer.plan.protected.MAX_TEXT_CHARS", 5000)
     report = report_of(rule, ("other", "a"), ("t", content), ("t", content))
     need = next(need for need in attention(report) if need.kind == "fault")
-    assert (need.where, need.tool, need.history, need.first, need.step) == (where, "t", "h.json", "c2", step)
+    assert (need.where, need.first) == (where, "`t` c2 of h.json")
     assert need.about.startswith(about)
     assert advice in need.about
     size = 2 * report.returns[1].before
@@ -199,8 +199,8 @@ def test_faults_and_fallbacks(
 def test_returns_above_max_chars() -> None:
     rule, content = {"max_chars": 10}, "a word " * 50
     excess = report_one(rule, content).after - 10
-    assert needs(rule, content) == [("too long", f"c1 is {excess} characters above `max_chars` 10")]
-    assert needs(rule, content, content)[0][1].startswith(f"c1 and 1 more are {2 * excess} characters above")
+    assert needs(rule, content) == [("too long", f"c1: {excess} characters above `max_chars` 10")]
+    assert needs(rule, content, content)[0][1].startswith(f"c1 and 1 more: {2 * excess} characters above")
 
 
 def test_unused_rules_are_listed_only_for_whole_histories() -> None:
@@ -233,7 +233,7 @@ def test_totals_of_parts_add_up_to_the_total(first: list[tuple[str, Any]], secon
         part = look(RULES, "h", history(*returns), DETAILED)
         merged.merge(part.tally)
         for entry in part.returns:
-            whole.merge(tally_of(entry))
+            whole.add(entry)
     assert merged == whole
 
 
@@ -309,7 +309,6 @@ def test_the_json_keys_stay() -> None:
     of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
     assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
-    assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
+    assert value["returns"][0]["steps"][0]["changes"] == [{**change, "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}
-    texts = ("first", "history", "tool", "step")
-    assert value["attention"] == [{**need, **dict.fromkeys(texts, "")}]
+    assert value["attention"] == [{**need, "first": ""}]

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import sample
 from reducer.engine import attempt
+from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic
 from reducer.rules import read_rules
 from tests.helpers import BY_FILE, RULESET, forced, rule_file
@@ -141,7 +142,7 @@ def test_hostile_samples(content: str, tmp_path: Path) -> None:
     assert {one.code for one in problems_when_run(ruleset.rules[0], ruleset)} <= {"W050", "W060", "W063"}
 
 
-@laws
+@settings(laws, max_examples=settings().max_examples // 2)
 @given(case=cases)
 def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     rule, _, content = case
@@ -188,6 +189,4 @@ def test_shipped_rules_recognise_their_results() -> None:
     for rule in BY_FILE.values():
         for test in rule.tests if rule.has_where else ():
             outcome = attempt(forced(rule), rule.name, sample(rule, test))
-            if outcome.content is not sample(rule, test) and not outcome.gated:
-                again = attempt(forced(rule), rule.name, outcome.content)
-                assert not again.gated, (rule.file, test.name)
+            assert breaks_where(rule, outcome) is None, (rule.file, test.name)

@@ -17,7 +17,7 @@ from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt
 from reducer.formats import decode, unwrapped
 from reducer.histories.stored import returns
-from tests.helpers import decoded_nested, rules
+from tests.helpers import decoded_nested, nested, rules
 from tests.laws.strategies import cases, laws
 
 
@@ -29,99 +29,54 @@ def tree_of(content: Any, *steps: dict[str, Any], **keys: Any) -> Any:
 
 LONG = "word " * 40
 CUT = {"truncate": {"head": 9, "tail": 9}}
+MARKER = {"marker": " …[186 more characters]"}
+FOUND = {"text": "192.0.2.1", "type": "ipv4"}, {"text": "evil-updates.com", "type": "domain"}
+NUMBERS = [{"raw": str(10**40)}, {"raw": "0.5"}, {"raw": "-0.0"}, True, None, {"raw": str(-(2**53))}]
+UNWRAPPED = {"items": [{"keys": ["b"], "items": [1]}], "opened": True, "unwrapped": 1}
+
+
+def cut(items: list[Any], left: int, *ranges: list[int], **more: Any) -> dict[str, Any]:
+    """Return a list or an object of which some items are removed."""
+    return {"items": items, "left": left, "ranges": [*ranges], **more}
+
+
+def gone(text: str) -> dict[str, Any]:
+    """Return a piece of a text that the first step removed."""
+    return {"text": text, "step": 1, "kept": 0}
 
 
 @pytest.mark.parametrize(
     ("content", "steps", "node"),
     [
         ({"a": 1}, [{"limit": 1}], {"keys": ["a"], "items": [1]}),
-        (
-            [1, 2, 3, 4],
-            [{"limit": {"head": 1, "tail": 1}}],
-            {"items": [1, 2, 3, 4], "left": 2, "ranges": [[1, 3, 1, 0]]},
-        ),
+        ([1, 2, 3, 4], [{"limit": {"head": 1, "tail": 1}}], cut([1, 2, 3, 4], 2, [1, 3, 1, 0])),
         (
             [{"a": 1, "b": 2}, {"a": 3}],
             [{"drop": "b"}, {"limit": 1}],
-            {
-                "items": [
-                    {"keys": ["a", "b"], "items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]},
-                    {"keys": ["a"], "items": [3]},
-                ],
-                "left": 1,
-                "ranges": [[1, 2, 2, 0]],
-            },
+            cut([cut([1, 2], 1, [1, 2, 1, 0], keys=["a", "b"]), {"keys": ["a"], "items": [3]}], 1, [1, 2, 2, 0]),
         ),
         # A removed item shows what an earlier step removed from it.
         (
             [{"a": 1}, {"a": 3, "b": 2}],
             [{"drop": "b"}, {"limit": 1}],
-            {
-                "items": [
-                    {"keys": ["a"], "items": [1]},
-                    {"keys": ["a", "b"], "items": [3, 2], "left": 0, "ranges": [[1, 2, 1, 0]]},
-                ],
-                "left": 1,
-                "ranges": [[1, 2, 2, 0]],
-            },
+            cut([{"keys": ["a"], "items": [1]}, cut([3, 2], 0, [1, 2, 1, 0], keys=["a", "b"])], 1, [1, 2, 2, 0]),
         ),
         # The root keeps its keys, so everything in the value is removed.
         (
             {"a": [1, 2], "b": LONG},
             [{"drop": ["a", "b"]}],
-            {
-                "keys": ["a", "b"],
-                "items": [
-                    {"items": [1, 2], "left": 0, "ranges": [[0, 2, 1, 0]]},
-                    {"text": [{"text": LONG, "step": 1, "kept": 0}]},
-                ],
-            },
+            {"keys": ["a", "b"], "items": [cut([1, 2], 0, [0, 2, 1, 0]), {"text": [gone(LONG)]}]},
         ),
-        (
-            LONG,
-            [CUT],
-            {
-                "text": [
-                    "word word",
-                    {"marker": " …[186 more characters]"},
-                    {"text": LONG[9:-5], "step": 1, "kept": 0},
-                    "word ",
-                ]
-            },
-        ),
-        (
-            "From 192.0.2.1 and evil-updates.com",
-            [],
-            {
-                "text": [
-                    *("From ", {"text": "192.0.2.1", "type": "ipv4"}, " and "),
-                    {"text": "evil-updates.com", "type": "domain"},
-                ]
-            },
-        ),
+        (LONG, [CUT], {"text": ["word word", MARKER, gone(LONG[9:-5]), "word "]}),
+        ("From 192.0.2.1 and evil-updates.com", [], {"text": ["From ", FOUND[0], " and ", FOUND[1]]}),
         (
             {"a": "[1, 2, 3]"},
             [{"path": "a", "limit": 1}],
-            {"keys": ["a"], "items": [{"items": [1, 2, 3], "left": 1, "ranges": [[1, 3, 1, 0]], "opened": True}]},
+            {"keys": ["a"], "items": [cut([1, 2, 3], 1, [1, 3, 1, 0], opened=True)]},
         ),
-        (
-            {"a": '[{"b": 1}]'},
-            [{"unwrap": True}],
-            {
-                "keys": ["a"],
-                "items": [{"items": [{"keys": ["b"], "items": [1]}], "opened": True, "unwrapped": 1}],
-            },
-        ),
-        (
-            [10**40, 0.5, -0.0, True, None, -(2**53)],
-            [],
-            {"items": [{"raw": str(10**40)}, {"raw": "0.5"}, {"raw": "-0.0"}, True, None, {"raw": str(-(2**53))}]},
-        ),
-        (
-            "[Decimal('1.5'), {1, 2}]",
-            [],
-            {"items": [{"raw": "Decimal('1.5')"}, {"items": [1, 2]}], "opened": True},
-        ),
+        ({"a": '[{"b": 1}]'}, [{"unwrap": True}], {"keys": ["a"], "items": [UNWRAPPED]}),
+        ([10**40, 0.5, -0.0, True, None, -(2**53)], [], {"items": NUMBERS}),
+        ("[Decimal('1.5'), {1, 2}]", [], {"items": [{"raw": "Decimal('1.5')"}, {"items": [1, 2]}], "opened": True}),
         (None, [], None),
         ("", [], ""),
     ],
@@ -193,10 +148,7 @@ def test_values_that_rules_do_not_read(value: Any, node: Any) -> None:
 
 
 def test_a_content_that_is_too_deep_is_shown_to_the_level_that_rules_read() -> None:
-    content: Any = 1
-    for _ in range(250):
-        content = [content]
-    text = json.dumps(tree_of({"a": content, "b": [1, 2]}, {"path": "b", "limit": 1}))
+    text = json.dumps(tree_of({"a": nested(250), "b": [1, 2]}, {"path": "b", "limit": 1}))
     assert text.endswith('{"items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]}]}')
     assert '{"raw": "\\u2026"}' in text
 
@@ -271,7 +223,9 @@ def check(content: Any, outcome: Outcome) -> None:
     assert is_same(joined(data["node"], after=False), unwrapped(content), is_root=True)
     assert is_same(joined(data["node"], after=True), unwrapped(outcome.content), is_root=True)
     places = dict(removed_places(data["node"]))
-    for edit in outcome.removals() if outcome.content is not content else ():
+    for edit in outcome.edits() if outcome.content is not content else ():
+        if edit.is_restored:
+            continue
         paths = [edit.path] if edit.kind == "key" else [(*edit.path, index) for index in edit.indices]
         # A text that would not be shorter stays as it was, with everything in it.
         assert {places[path] for path in paths if path in places} <= {edit.step, 0}

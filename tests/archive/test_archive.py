@@ -131,7 +131,7 @@ def worker(path: Path, name: str, count: int) -> subprocess.Popen[bytes]:
 
 
 def test_processes_write_at_the_same_time_and_write_everything_before_they_exit(tmp_path: Path) -> None:
-    names = "abcdefgh"  # `tests.archive.soak` starts 100
+    names = "abcd"  # `tests.archive.soak` starts 100
     running = [worker(tmp_path / "returns.db", name, 45) for name in names]
     assert [process.wait(120) for process in running] == [0] * len(names)
     assert rows(tmp_path / "returns.db") == 45 * len(names)

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import LONG, RECORDS, Cli, history
+from tests.helpers import nested
 
 CASES = [
     (b" \n", "bad.json: empty: expected a list of messages"),
     (b"hello", "bad.json: not JSON: Expecting value at line 1, column 1"),
     (b"\xff\xfe[", "bad.json: not UTF-8 text: byte 0xff at line 1, byte 1"),
     (b'{"a": 1}', "bad.json: not a history: found an object with the key a"),
-    (b"9" * 5000, "bad.json: not a history: found a number"),
+    (b"9" * 5000, "bad.json: not a history: found a value that is too large or too deep"),
     (b"[" * 100_000 + b"]" * 100_000, "bad.json: not a history: item 1 at line 1, column 2 is not a message: "),
     (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "bad.json: "),
-    (b'["\\ud800"]', "bad.json: not a history: item 1 at line 1, column 2 is not a message: found a text"),
+    (b'["\\ud800"]', "bad.json: not a history: item 1 at line 1, column 2 is not a message: found the text"),
     *((LONG[: int(len(LONG) * share)], "bad.json: cut off: the text ends at line 1, ") for share in (0.05, 0.5, 0.999)),
 ]
 
@@ -35,9 +36,7 @@ def test_a_file_that_is_not_a_history(folder: Path, cli: Cli, content: bytes, me
 
 
 def test_odd_values_cause_no_error(folder: Path, cli: Cli) -> None:
-    deep: object = 1
-    for _ in range(500):
-        deep = [deep]
+    deep = nested(500)
     odd = {"records": [*RECORDS, {"name": "\ud800", "seen": "\x1b[31m", "raw": 10**300}], "more": float("nan")}
     returns = (
         ("lookup", odd),
@@ -82,9 +81,7 @@ def test_hostile_files(folder: Path, cli: Cli, content: bytes) -> None:
     queries = [f"query {path} x.json --format {form}" for path in ("a", "@", "length(@)") for form in ("text", "json")]
     for command in (*queries, "init x.json -o new", "entities x.json", "validate x.json", "check x.yaml"):
         result = cli(*command.split())
-        is_refused = (
-            result.err == "reducer: error: x.json: not JSON that rules can read; the name of a text ends in .txt\n"
-        )
+        is_refused = result.err.startswith("reducer: error: x.json")
         assert result.code in (0, 1) or (result.code == 2 and is_refused)
         assert "\x1b" not in result.out
     assert result.out.startswith("x.yaml:")

@@ -30,9 +30,10 @@ def test_from_a_history_to_a_tested_rule(folder: Path, cli: Cli) -> None:
         0,
         "rules/search.yaml: saves 70.5% and keeps 120 of 120 entities of 1 of 2 returns of `search`, the longest: "
         "19,603 -> 5,790 characters\n"
-        "     12,000  hosts[*].note (all)\n"
-        "      3,461  hosts[0..10, 28..39, 56..67, 84..95, …] (55 of 120 items)\n"
-        "     -1,648  entities in removed items and texts, which stay\n\n"
+        f"    - hosts[*].note (120 times): 12,000 characters  {'w' * 63}…\n"
+        "    - hosts[*]: 55 of 120 items, 3,461 characters  "
+        '{"id": 0, "host": "host0.example.net", "last_seen": "2024-01-01…\n'
+        "    + entities in removed items and texts: 1,648 characters\n\n"
         "Next: edit the drafts, then run\n"
         "  python -m reducer test rules\n"
         "  python -m reducer h.json --rules rules --format diff\n",
@@ -73,10 +74,10 @@ def test_other_inputs(folder: Path, cli: Cli) -> None:
     (folder / "h.jsonl").write_bytes(history(("search", ANSWER)) + b"\n" + history(("other", ANSWER)) + b"\n")
     assert cli("init", "h.jsonl", "--tool", "other", "-o", "lines").code == 0
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
-    assert process("init", "-", "--tool", "search", stdin=json.dumps(ANSWER).encode()).code == 0
+    assert cli("init", "-", "--tool", "search", stdin=json.dumps(ANSWER).encode()).code == 0
     assert files(folder / "rules") == SEARCH
     unnamed = "standard input has no file name; add --tool NAME, the tool that returned this sample"
-    assert process("init", "-", stdin=b"{}").err == f"reducer: error: {unnamed}\n"
+    assert cli("init", "-", stdin=b"{}").err == f"reducer: error: {unnamed}\n"
 
 
 def test_a_tool_with_a_rule_keeps_it(folder: Path, cli: Cli) -> None:
@@ -121,13 +122,13 @@ def test_the_report_lists_the_largest_places_and_counts_the_others(folder: Path,
     (folder / "sites.json").write_text(json.dumps(answer))
     out = cli("init", "sites.json").out
     assert " at " in out
-    assert " more places\n" in out
+    assert " more places: " in out
     assert sum(line.startswith("  ") for line in out.partition("\n\n")[0].splitlines()) <= 15
 
 
 @pytest.mark.data
 def test_the_same_answer_gives_the_same_draft(folder: Path, data: Path) -> None:
     answer = str(data / "tool_outputs" / "cortexxdrir__raw_fetched_incident.json")
-    for seed in "123":
+    for seed in "12":
         assert process("init", answer, "--tool", "t", "-o", seed, env={"PYTHONHASHSEED": seed}).code == 0
-    assert len({(folder / seed / "t.yaml").read_text() for seed in "123"}) == 1
+    assert len({(folder / seed / "t.yaml").read_text() for seed in "12"}) == 1

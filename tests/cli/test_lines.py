@@ -112,20 +112,17 @@ def test_a_bad_line_is_reported_and_kept(folder: Path, cli: Cli) -> None:
     assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
 
 
-def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> None:
+def test_lines_that_are_too_long_are_passed_through(folder: Path, cli: Cli) -> None:
     long = history(("lookup", {"records": RECORDS, "more": "x" * MAX_LINE}))
-    heavy = LONG.replace(b'"records": [', b'"records": [' + b"{}," * 2_000_000)
-    assert len(heavy) < MAX_LINE
-    (folder / "b.jsonl").write_bytes(b"\n".join((LONG, long, heavy, LONG)))
+    (folder / "b.jsonl").write_bytes(b"\n".join((LONG, long, LONG)))
     result = cli("b.jsonl", *RULES, "-o", "out.jsonl")
     assert result.code == 1
-    assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, heavy, reduced(LONG)))
-    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 2 of 4 lines: 2, 3\n" in result.out
-    why = "longer than 16 MB, or needs too much memory"
-    assert result.err.startswith(f"reducer: b.jsonl:2: {why}\nreducer: b.jsonl:3: {why}\n")
+    assert (folder / "out.jsonl").read_bytes() == b"\n".join((reduced(LONG), long, reduced(LONG)))
+    assert "  Lines that cannot be read, kept unchanged\n    b.jsonl: 1 of 3 lines: 2\n" in result.out
+    assert result.err.startswith("reducer: b.jsonl:2: longer than 16 MB\n")
     result = cli("query", "length(records)", "b.jsonl")
     assert (result.code, result.out.count("  30\n")) == (0, 2)
-    assert result.err == f"reducer: skipped b.jsonl:2: {why}\nreducer: skipped b.jsonl:3: {why}\n"
+    assert result.err == "reducer: skipped b.jsonl:2: longer than 16 MB\n"
 
 
 def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) -> None:
@@ -192,9 +189,9 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
         (lines,) = result.json["lines"]
         assert (result.code, lines["lines"], lines["bad"]) == (1, 14, 13)
         assert (result.json["totals"]["calls"], result.json["totals"]["reduced"]) == (1, 1)
-    for verb in (["query", "length(records)"], ["try", "lookup.yaml"]):
-        result = cli(*verb, name, "--format", "json")
-        assert (result.code, len(result.json["answers"])) == (0, 1)
+    for verb, answer in (["query", "length(records)"], "  30\n"), (["try", "lookup.yaml"], "characters, "):
+        result = cli(*verb, name)
+        assert (result.code, result.out.count(answer)) == (0, 1)
         *skipped, others = result.err.splitlines()
         assert [message.partition(": found")[0] for message in skipped] == [
             f"reducer: skipped {name}:{number}: not a history" for number in (1, 2, 3)
@@ -228,6 +225,17 @@ def test_one_history_with_the_name_of_json_lines_is_reported(folder: Path, cli: 
     assert result.err == "reducer: error: h.jsonl: one history, not JSON lines; its name must end in .json\n"
 
 
+# The kernel counts the memory of the parent for a child at first, so the child reads its own status.
+_STATUS = "print(open('/proc/self/status').read(), file=sys.stderr)"
+MEASURED = [sys.executable, "-c", f"import sys; from reducer.cli import main; main(sys.argv[1:]); {_STATUS}"]
+
+
+def peak_megabytes(status: str) -> int:
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) // 1024
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted differently")
 @pytest.mark.parametrize("command", [("query", "name"), ("explain", "--tool", "lookup", *RULES)])
@@ -237,14 +245,10 @@ def test_json_lines_are_not_read_into_memory(folder: Path, command: tuple[str, .
         for _ in range(200):
             file.write(line + b"\n")
     selected = () if "--tool" in command else ("--tool", "lookup")
-    status = "print(open('/proc/self/status').read(), file=sys.stderr)"
-    code = f"import sys; from reducer.cli import main; main(sys.argv[1:]); {status}"
-    arguments = [sys.executable, "-c", code, *command, "b.jsonl", *selected]
+    arguments = [*MEASURED, *command, "b.jsonl", *selected]
     done = subprocess.run(arguments, capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
     assert done.stdout.count("lookup") >= 200
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", done.stderr, re.MULTILINE)
-    assert peak is not None
-    assert int(peak[1]) < 150 * 1024
+    assert peak_megabytes(done.stderr) < 150
 
 
 # --- long streams, and the end of worker processes
@@ -266,10 +270,7 @@ def stream(megabytes: int) -> Iterator[bytes]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted differently")
 def test_a_long_stream_needs_little_memory(folder: Path) -> None:
-    # The kernel counts the memory of the parent for a child at first, so the child reads its own status.
-    status = "print(open('/proc/self/status').read(), file=sys.stderr)"
-    code = f"import sys; from reducer.cli import main; main(sys.argv[1:]); {status}"
-    command = [sys.executable, "-c", code, "-", *RULES, "-o", "/dev/null", "--format", "json"]
+    command = [*MEASURED, "-", *RULES, "-o", "/dev/null", "--format", "json"]
     with (folder / "report.json").open("wb") as report, (folder / "status").open("wb") as errors:
         done = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=report, stderr=errors, env=ENVIRONMENT)
     assert done.stdin is not None
@@ -280,16 +281,14 @@ def test_a_long_stream_needs_little_memory(folder: Path) -> None:
     found = json.loads((folder / "report.json").read_bytes())
     assert found["lines"][0]["bad"] == 1
     assert found["totals"]["reduced"] == found["lines"][0]["lines"] - 1 > 500
-    peak = re.search(r"^VmHWM:\s+(\d+) kB$", (folder / "status").read_text(), re.MULTILINE)
-    assert peak is not None
-    assert int(peak[1]) < 250 * 1024
+    assert peak_megabytes((folder / "status").read_text()) < 250
 
 
 @pytest.fixture
 def large(folder: Path) -> Path:
     """Write `a.jsonl.gz`, which takes seconds to reduce."""
     line = history(("lookup", {"records": RECORDS}), ("other", "x")) + b"\n"
-    (folder / "a.jsonl.gz").write_bytes(compressed(line * 6000, "a.gz"))
+    (folder / "a.jsonl.gz").write_bytes(compressed(line * 3000, "a.gz"))
     return folder
 
 

@@ -98,18 +98,6 @@ def test_the_scripts_of_the_page_share_no_names(folder: Path, cli: Cli) -> None:
     assert len(names) == len({*names})
 
 
-def test_content_that_cannot_be_reduced_is_shown(folder: Path, cli: Cli) -> None:
-    deep: Any = 1
-    for _ in range(240):
-        deep = {"a": deep}
-    contents = [None, "", [], {}, 7, "[" * 10_000 + "]" * 10_000, deep, "x" * 1_000_000]
-    Path("h.json").write_bytes(history(*(("lookup", content) for content in contents)))
-    _, trees = page_of(cli, "h.json", "--rules", "lookup.yaml").data
-    nodes = [tree["node"] for tree in trees]
-    assert nodes[:6] == [None, "", {"items": []}, {"keys": [], "items": []}, 7, contents[5]]
-    assert nodes[7] == contents[7]
-
-
 def test_a_page_is_written_completely_or_not_at_all(
     folder: Path,
     cli: Cli,

@@ -60,8 +60,8 @@ def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["exa"], "exa: expected `rules` or `rules add NAME`"),
-        (["add"], "add: specify the rules to copy; `rules` lists them"),
+        (["exa"], "exa: expected `rules`, or `rules add NAME` with a rule that `rules` lists"),
+        (["add"], "add: expected `rules`, or `rules add NAME` with a rule that `rules` lists"),
         (["add", "exa_serch"], "add exa_serch: no such rule; did you mean `exa_search`?"),
         (["add", "exa_search", "-o", "file"], "file: not a folder; rules are written to a folder"),
     ],

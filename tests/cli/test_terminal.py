@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from reducer import cli as package
-from reducer.cli import VERBS
+from reducer.archive import Archive
+from reducer.cli import VERBS, main
 from tests.cli.conftest import ENVIRONMENT, ROOT, RULE, Cli, history, process, start
 
 pty = pytest.importorskip("pty")
@@ -27,20 +30,26 @@ HEAVY = {"pydantic_ai", "rich", "ahocorasick_rs", "ahocorasick"} | {
 def on_terminal(*arguments: str, **env: str) -> str:
     """Run on a terminal of 100 columns, and return the output."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    environment |= {"TERM": "xterm-256color", "COLUMNS": "100", **env}
-    command = [sys.executable, "-m", "reducer", *arguments]
-    done = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
+    environment = {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": "", "FORCE_COLOR": "", **env}
+    with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
+        output = pool.submit(everything, ours)
+        for name, value in environment.items():
+            patch.setenv(name, value) if value else patch.delenv(name, raising=False)
+        with open(theirs, "w") as terminal:
+            patch.setattr(sys, "stdout", terminal)
+            patch.setattr(sys, "stderr", terminal)
+            code = main(list(arguments))
+    assert code == 0, output.result()
+    return output.result().decode()
+
+
+def everything(terminal: int) -> bytes:
+    """Read what is written to a terminal until it is closed."""
     sent = b""
-    try:
-        while piece := os.read(ours, 65536):
+    with suppress(OSError), open(terminal, "rb", buffering=0) as stream:
+        while piece := stream.read(65536):
             sent += piece
-    except OSError:
-        pass
-    os.close(ours)
-    assert done.wait(timeout=60) == 0, sent
-    return sent.decode()
+    return sent
 
 
 def test_colour_on_a_terminal_only(folder: Path, cli: Cli) -> None:
@@ -115,11 +124,11 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
         assert "\x1b" not in text
         assert "\u202e" not in text
     (folder / "x.txt").write_text("a\x1b[2J\u202eb")
-    for form in ("text", "diff", "result"):
+    for form in ("text", "result"):
         assert {"\x1b", "\u202e"}.isdisjoint(on_terminal("try", "lookup.yaml", "x.txt", "--format", form, NO_COLOR="1"))
 
 
-@pytest.mark.parametrize("form", ["table", "json", "html"])
+@pytest.mark.parametrize("form", ["table", "html"])
 def test_a_closed_pipe_is_not_an_error(folder: Path, form: str) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(1500))))
     command = ("many.json", "--rules", "lookup.yaml", "--format", form)
@@ -158,8 +167,7 @@ def test_ctrl_c_prints_nothing(folder: Path) -> None:
 @pytest.mark.parametrize("verb", ["", "validate", "restore --archive a.db"])
 def test_a_fifo_without_a_writer_is_refused(folder: Path, verb: str) -> None:
     os.mkfifo("pipe.json")
-    sqlite = "from reducer.archive import Archive; Archive('a.db')"
-    subprocess.run([sys.executable, "-c", sqlite], env=ENVIRONMENT, check=True, timeout=60)
+    Archive("a.db").close()
     command = [sys.executable, "-m", "reducer", *verb.split(), "pipe.json"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
     message = "pipe.json: a FIFO can have no writer, so it is not read; use - and standard input"

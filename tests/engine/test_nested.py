@@ -124,6 +124,12 @@ def test_a_text_that_is_on_no_path_is_cut_as_a_text() -> None:
     assert both == {"a": '{"k":"vvvvvvvvvv …[90 more characters]"}'}
 
 
+def test_a_step_that_shortens_lists_does_not_open_the_texts_in_them() -> None:
+    rows = {"rows": [['{"a": null,  "b": 1}', "x"], ["y"]]}
+    ruleset = rules(steps=[{"path": "*[]", "limit": 3, "sort_by": "a"}, {"path": "[]", "drop": "b"}, {"compact": True}])
+    assert reduce_content(ruleset, "t", rows) is rows
+
+
 def test_markers_and_thin_items_are_written_within_the_text() -> None:
     rows = repr([("a", "nothing"), ("b", "seen with 192.0.2.7 again and again"), ("c", "nothing")])
     thin = "[('a', 'nothing'), ('seen with 192.0.2.7 again and again',)]"
@@ -213,5 +219,5 @@ def test_live_values_around_a_text() -> None:
 )
 def test_the_report_counts_texts_as_they_are_written(content: Any, step: dict[str, Any]) -> None:
     outcome = attempt(rules(steps=[step]), "t", content)
-    (entry,) = step_reports(outcome, chars(content), True)
+    (entry,) = step_reports(outcome, True)
     assert (entry.before, entry.after, entry.restored) == (chars(content), chars(outcome.content), 0)

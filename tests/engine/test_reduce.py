@@ -11,7 +11,7 @@ import pytest
 
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.values import MAX_TEXT_CHARS, dump
-from tests.helpers import fixed_point, reduced, rules
+from tests.helpers import fixed_point, reduced, rules, table
 
 ALL = {
     "preserve": ["ioc", "threat_actor"],
@@ -166,79 +166,20 @@ def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:
 
 
 LINES = ["the same beginning " * 9 + end for end in ("of line 1", "of line 22")]
-TAGGED = {"tags": [None, "a note that mentions evil-updates.com and others"]}
+EQUAL_LINES = {"steps": [{"path": "log", "lines": True, "dedupe": {"ignore": "digits"}}], "max_chars": 100}
+CUT_TWICE = {"steps": [{"truncate": {"head": 60, "tail": 30}}, {"truncate": 75}]}
+SECOND_PASS = [
+    *(tuple(case.values()) for case in table(__file__, "second_pass.yaml")),
+    ("`max_chars` makes two lines equal", EQUAL_LINES, {"log": "\n".join(LINES)},
+     {"log": "the same beginning " * 6 + "the …[63 more characters]"}),
+    ("a cut that would not make a text shorter still bounds the next one", CUT_TWICE, "word " * 20,
+     "word " * 11 + "word …[41 more characters]"),
+]  # fmt: skip
 HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
 
 
-@pytest.mark.parametrize(
-    ("rule", "content", "result"),
-    [
-        pytest.param(
-            {"steps": [{"truncate": {"head": 60, "tail": 30}}, {"truncate": 75}]},
-            "word " * 20,
-            "word " * 11 + "word …[41 more characters]",
-            id="a cut that would not make a text shorter still bounds the next one",
-        ),
-        pytest.param(
-            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain"]},
-            TAGGED,
-            {"tags": ["…[2 more items; mentions evil-updates.com]"]},
-            id="only texts are left of a list",
-        ),
-        pytest.param(
-            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain", "cve"]},
-            {"tags": [*TAGGED["tags"], {"id": "CVE-2024-3400", "risk": None}]},
-            {"tags": [TAGGED["tags"][1], {"id": "CVE-2024-3400"}]},
-            id="an object is restored next to a text",
-        ),
-        pytest.param(
-            {"steps": [{"extract": ["ipv4"]}], "preserve": ["threat_actor"]},
-            [None, {"note": "seen with APT28 in the night of the report"}],
-            [{"note": "…[42 more characters; mentions APT28]"}],
-            id="a root list with a restored item does not need its first item",
-        ),
-        pytest.param(
-            {"steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": ["id"]}], "preserve": ["ip"]},
-            [
-                {"id": 3, "note": "1.2.3.4 and more words to cut"},
-                {"id": 5, "note": "CVE-2024-3400 and more words to cut"},
-            ],
-            [{"note": "1.2.3.4 and more words to cut"}, {}],
-            id="an item that a later step empties stays next to a restored item",
-        ),
-        pytest.param(
-            {"steps": [{"path": "items", "extract": ["cve"]}, {"path": "items", "drop": ["note"]}]},
-            {"items": [{"note": "CVE-2024-3400", "tags": [["a"]]}, {"note": "nothing"}, {"a": [{}, []]}]},
-            {"items": [{}, {"a": [{}, []]}]},
-            id="an item without any value stays",
-        ),
-        pytest.param(
-            {"steps": [{"drop": "items"}, {"path": "items", "keep": ["id"]}]},
-            {"items": [{"id": 1, "note": "a"}]},
-            {"items": []},
-            id="a step does not bring back what an earlier step emptied",
-        ),
-        pytest.param(
-            {"steps": [{"path": "log", "lines": True, "dedupe": {"ignore": "digits"}}], "max_chars": 100},
-            {"log": "\n".join(LINES)},
-            {"log": "the same beginning " * 6 + "the …[63 more characters]"},
-            id="`max_chars` makes two lines equal",
-        ),
-        pytest.param(
-            {"steps": [{"drop": "[?risk == 'low']"}, {"limit": 2}], "preserve": ["ipv4"]},
-            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7", "note": "seen"}, {"id": 2}, {"id": 3}],
-            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7"}, {"id": 2}],
-            id="a thin item keeps what a filter reads",
-        ),
-        pytest.param(
-            {"steps": [{"path": "items", "limit": 1, "sort_by": "-name"}], "preserve": ["domain"], "keys": "all"},
-            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": "long text"}]},
-            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": ""}]},
-            id="a thin item keeps its sort key",
-        ),
-    ],
-)
-def test_a_second_pass_changes_nothing(rule: dict[str, Any], content: Any, result: Any) -> None:
+@pytest.mark.parametrize(("case", "rule", "content", "result"), SECOND_PASS, ids=[case[0] for case in SECOND_PASS])
+def test_a_second_pass_changes_nothing(case: str, rule: dict[str, Any], content: Any, result: Any) -> None:
     assert fixed_point(rules(**rule), content).content == result
 
 

@@ -70,13 +70,13 @@ HARMLESS = [
 def test_rules_with_conflicts_reduce_nearly_every_return(steps: list[dict[str, Any]]) -> None:
     ruleset, random = rules(steps=steps), Random(0)
     raw = 0
-    for _ in range(100):
+    for _ in range(50):
         content = _content(random)
         outcome = attempt(ruleset, "t", content)
         raw += outcome.content is content
         assert attempt(ruleset, "t", outcome.content).content == outcome.content
         assert bool(outcome.fault) == (outcome.unstable is not None)
-    assert raw <= 2
+    assert raw <= 1
 
 
 @pytest.mark.parametrize("steps", CONFLICTING, ids=json.dumps)

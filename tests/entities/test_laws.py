@@ -84,8 +84,8 @@ def test_asking_for_less_gives_a_part_of_all(text: str, types: set[str]) -> None
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES.keys())
 def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     """A quadratic finder would need minutes for one of these."""
-    assert len(find(make(30_000))) <= 30_000
-    assert len(observe(make(30_000))) <= 30_000
+    assert len(find(make(15_000))) <= 15_000
+    assert len(observe(make(15_000))) <= 15_000
 
 
 # --- many texts at once
@@ -163,13 +163,13 @@ def test_a_dense_text_needs_less_than_50_bytes_per_character(piece: str) -> None
 
 
 @pytest.mark.parametrize("filler", ["x", "(a)", ",a", "+", "_", "%20", "[a]=", "'a'", ".x"])
-@pytest.mark.parametrize("length", [400, 431, 432, 433, 500, 511, 512, 513, 600, 2000, 2048, 5000])
 @pytest.mark.parametrize("end", ["", ",", ",http://b.co", "')", "&lt;", ")", "**", "[b", ";", "'"])
-def test_a_path_ends_alike_however_long_it_is(filler: str, length: int, end: str) -> None:
+def test_a_path_ends_alike_however_long_it_is(filler: str, end: str) -> None:
     def read(path: str) -> list[str]:
         return [e.value for e in scan(f"http://a.co/{path}{end} x", ["url"])]
 
     # The same with a path so brief that it is read at once, and then drawn out.
     brief = read(filler * 3)
-    path = filler * (length // len(filler))
-    assert read(path) == [value.replace(filler * 3, path, 1) for value in brief]
+    for length in (400, 431, 432, 433, 500, 511, 512, 513, 600, 2000, 2048, 5000):
+        path = filler * (length // len(filler))
+        assert read(path) == [value.replace(filler * 3, path, 1) for value in brief], length

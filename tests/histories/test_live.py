@@ -39,7 +39,7 @@ from reducer.histories.live import reduce_messages
 from reducer.histories.stored import reduce_json, returns
 from reducer.references import searched, searcher
 from reducer.values import Unreducible, chars, is_media, plain
-from tests.helpers import decoded
+from tests.helpers import decoded, nested
 from tests.histories.messages import results, session, shorter
 from tests.laws.strategies import KINDS
 
@@ -237,10 +237,7 @@ def test_unchanged_messages_are_the_same_objects() -> None:
 
 @pytest.mark.parametrize("levels", [120, 130, 200, 240])
 def test_deep_items_agree(levels: int, one: Reducer) -> None:
-    deep: Any = 1
-    for _ in range(levels):
-        deep = [deep]
-    messages = [request(part([deep, "a first text", "a second text"]))]
+    messages = [request(part([nested(levels), "a first text", "a second text"]))]
     stored = dumped(messages)
     assert len(one.reduce_json(stored)) < len(stored)
     assert dumped(one.reduce(messages)) == one.reduce_json(stored)

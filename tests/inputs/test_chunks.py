@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 
 import pytest
@@ -80,17 +79,3 @@ def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: 
 def test_names_of_json_lines(name: str, is_lines: bool) -> None:
     (chunk,) = chunks._chunks(io.BytesIO(b"{}"), name)
     assert chunk.kind == ("lines" if is_lines else "history")
-
-
-_RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"], "note": "Seen in a scan. " * 8}
-
-
-TEXTS = [b"one, two, three and so on. " * 600_000, "… ".encode() * 4_000_000, b"\\u00e4" + b"x" * 15_000_000]
-LIGHT = [b"[" + b"{}," * 1_000_000, json.dumps([_RECORD] * 50_000).encode()]  # 3 MB are never too much
-LIGHT += [b'"' + text for text in (*TEXTS, "\U0001f600".encode() + b"x" * 11_000_000)]
-HEAVY = [b"[" + b"{}," * 2_000_000, b"[" + b"1," * 8_000_000]
-HEAVY += [b'"' + emoji + b"x" * 15_000_000 for emoji in ("\U0001f600".encode(), b"\\ud83d\\ude00")]
-
-
-def test_lines_that_need_too_much_memory() -> None:
-    assert [*map(chunks.is_heavy, [*LIGHT, *HEAVY])] == [False] * 6 + [True] * 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import sys
 import tracemalloc
 
 import pytest
@@ -107,12 +106,3 @@ def test_the_file_stays_open() -> None:
     with decompressed(file, "a"):
         pass
     assert not file.closed
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        FileError, match=r"^a: zstd files need the package backports.zstd: pip install 'reducer\[zstd\]'$"
-    ):
-        opened(b"\x28\xb5\x2f\xfd....")

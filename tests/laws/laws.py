@@ -203,7 +203,7 @@ def law_tests(cases: st.SearchStrategy[Case], *pinned: Case) -> tuple[Test, Test
         assert all(case.reduce(case.content) is not case.content for case in pinned)
         counts: Counter[str] = Counter()
 
-        @settings(laws, max_examples=200, database=None, derandomize=True)
+        @settings(laws, max_examples=150, database=None, derandomize=True)
         @given(cases)
         def count(case: Case) -> None:
             outcome = attempt(case.ruleset, case.tool, case.content, case.protected or None)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reducer.engine import reduce_content
 from reducer.histories.against import check_content
 from reducer.references import NUMBER, searched, searcher
-from tests.helpers import rules
+from tests.helpers import nested, rules
 from tests.laws.laws import Case, case_of, law_tests
 from tests.laws.strategies import ENTITIES, cases, fields, laws, some
 
@@ -198,9 +198,6 @@ def test_live_values_are_read_as_they_are_stored() -> None:
 
 def test_what_is_too_deep_stays_as_it_is() -> None:
     ruleset = rules(steps=[{"path": "a", "limit": 1}])
-    deep: Any = ["case-1"]
-    for _ in range(5000):
-        deep = [deep]
-    content = {"a": ["x", "case-2"], "b": deep}
+    content = {"a": ["x", "case-2"], "b": nested(5000, "case-1")}
     assert reduce_content(ruleset, "t", content, protected=["case-1", "case-2"]) is content
     assert reduce_content(ruleset, "t", content)["a"] == ["x"]

@@ -11,18 +11,12 @@ from hypothesis import strategies as st
 
 from reducer.rules import Ruleset, choose, compile_rules
 from reducer.rules.choose import MAX_NAME, matches, rule_chooser
+from tests.helpers import ruleset_of
 from tests.rules.examples import CASES
 
 
-def ruleset_of(names: list[str]) -> Ruleset:
-    files = [(f"{n}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for n, name in enumerate(names)]
-    ruleset, _ = compile_rules(files)
-    assert ruleset is not None
-    return ruleset
-
-
 def chosen(names: list[str], tool: str) -> str | None:
-    rules = ruleset_of(names).rules_for(tool)
+    rules = ruleset_of(*names).rules_for(tool)
     return rules[0].name if rules else None
 
 
@@ -33,7 +27,7 @@ def test_an_exact_name_precedes_the_most_literal_glob(names: list[str], tool: st
 
 
 def test_the_first_match_is_the_rule_that_applies() -> None:
-    ruleset = ruleset_of(["get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host"])
+    ruleset = ruleset_of("get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host")
     left, order = list(ruleset.rules), []
     while left:
         (chosen,) = rule_chooser(left)("get_host")
@@ -70,7 +64,7 @@ def test_globs_match_both_ends_of_a_name_of_any_length(glob: str, monkeypatch: p
         return fnmatch.fnmatchcase(tool, name)
 
     monkeypatch.setattr(choose, "_fits", fits)
-    ruleset = ruleset_of([glob, "no_*"])
+    ruleset = ruleset_of(glob, "no_*")
     for size in (1, MAX_NAME, 100_000):
         long = f"get_{'x' * size}_host"
         assert len(ruleset.rules_for(long)) == 1

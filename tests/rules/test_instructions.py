@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import Ruleset, compile_rules, descriptions, instructions, introduction
+from reducer.rules import descriptions, instructions, introduction
 from reducer.rules.instructions import MAX_CHARS
-from tests.helpers import RULES, rules
+from tests.helpers import RULES, rules, ruleset_of
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
 
@@ -108,14 +108,6 @@ def test_tools_with_the_same_rule_share_a_line() -> None:
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
     assert instructions(ruleset, ["c"]) == instructions(ruleset, []) == ""
-
-
-def ruleset_of(*tools: str) -> Ruleset:
-    """Return one rule per tool name or glob."""
-    texts = [(f"{n}.yaml", f"version: 1\ntool: '{tool}'\nsteps: [{{limit: 2}}]\n") for n, tool in enumerate(tools)]
-    ruleset, _ = compile_rules(texts)
-    assert ruleset is not None
-    return ruleset
 
 
 def test_the_rules_with_the_most_specific_names_come_first() -> None:

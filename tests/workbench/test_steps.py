@@ -29,7 +29,7 @@ RULE = "tool: x\nsteps:\n  - path: a  # first\n    keep: [b]\n"
         (RULE, ("a", "keep", ["b"]), RULE),
         (RULE, ("a", "keep", ["c d"]), RULE.replace("[b]", "[b, c d]")),
         (RULE.replace("[b]", "b  # why"), ("a", "keep", ["c"]), RULE.replace("[b]", "[b, c]  # why")),
-        (RULE.replace("[b]", "'b c'"), ("a", "keep", ["c"]), RULE.replace("[b]", "['b c', c]")),
+        (RULE.replace("[b]", "'b c'"), ("a", "keep", ["c"]), RULE.replace("[b]", "[b c, c]")),
         (RULE.replace("[b]", "[]"), ("a", "keep", ["no"]), RULE.replace("[b]", "['no']")),
         (
             RULE.replace(" [b]", "\n      - b  # why"),

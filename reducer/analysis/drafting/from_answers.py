@@ -166,10 +166,8 @@ def _gains(outcomes: Iterable[Outcome]) -> Counter[int]:
     """Return the characters that each step saves. Restored ones count twice: `check` warns if half are restored."""
     gains = Counter[int]()
     for outcome in outcomes:
-        for edit in outcome.removals():
-            gains[edit.step] += edit.before - edit.after
-        for edit in outcome.restorations():
-            gains[edit.step] -= 2 * (edit.after - edit.before)
+        for edit in outcome.edits():
+            gains[edit.step] += (edit.before - edit.after) * (2 if edit.is_restored else 1)
     return gains
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "unwrapped": "~", "restored": "+"}
 _STYLES = {"-": "red", "~": "yellow", "+": "green"}
-_NAMED = 4
 _MAX_CHANGES = 40
 
 
@@ -42,12 +41,11 @@ def print_returns(title: str, returns: Sequence[Explanation], whole: bool, scree
 
 def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
     """Print which rule applied to which return or `sample`, and the sizes before and after."""
+    name = sample or entry.tool
     about = [PurePath(entry.rule.file).name] if entry.rule else []
     if entry.place is not None:
-        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
-    name = sample or entry.tool
-    if entry.place is not None:
         name = f"{entry.tool} {entry.name}"
+        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
     print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
     is_changed = entry.status == "reduced" or entry.after < entry.before
     size = sizes(entry.before, entry.after) if is_changed else f"{counted(entry.before, 'character')}, unchanged"
@@ -58,7 +56,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
     """Print what changed the size of a return, at the places that it changed, and the entities that it lost."""
     for line, changes in _effects(entry):
         print_lines([line], screen, 2)
-        _print_changes(changes, screen, max_changes)
+        print_changes(changes, screen, max_changes)
     if entry.lost_entities:
         print_lines(["entities missing from the result"], screen, 2)
         print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
@@ -66,22 +64,20 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
 
 def step_line(step: StepReport, is_refused: bool = False) -> str:
     """Describe in one line what a step did, or what it would do if the result `is_refused`."""
-    name = step.name if step.number is None else f"step {step.number}, {step.name}"
-    if step.skipped:
+    name = f"step {step.run.number}, {step.name}" if step.run.step else step.name
+    if step.run.skipped:
         return f"{name}: not applied, because a second pass would change the result"
-    if not step.ran:
+    if not step.run.ran:
         return f"{name}: its `when` does not hold"
     if step.nothing is not None:
         return f"{name}: {step.nothing.message}"
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
-    restored = f", {step.restored:,} of them restored" if step.restored else ""
-    size = abs(step.before - step.after)
+    size, is_less = abs(step.before - step.after), step.before >= step.after
+    effect = counted(size, "fewer character" if is_less else "more character")
     if is_refused:
-        verb = "remove" if step.before >= step.after else "add"
-        return f"{name}: would {verb} {counted(size, 'character')}{restored}"
-    difference = "fewer" if step.before >= step.after else "more"
-    return f"{name}: {counted(size, f'{difference} character')}{restored}"
+        effect = f"would {'remove' if is_less else 'add'} {counted(size, 'character')}"
+    return f"{name}: {effect}{f', {step.restored:,} of them restored' if step.restored else ''}"
 
 
 def describe(change: Change) -> str:
@@ -92,9 +88,6 @@ def describe(change: Change) -> str:
         return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
     if change.items:
         return f"{change.path}: {counted(change.items, 'item')}, {size}"
-    if change.names:
-        more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
-        return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
     times = f" ({change.places:,} times)" if change.places > 1 else ""
     if change.before and change.kind not in ("removed", "emptied"):
         return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
@@ -118,7 +111,8 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 
 
-def _print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+def print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+    """Print the first changed places with a sample of each, and count the others."""
     for change in changes[:max_changes]:
         sign = _SIGNS[change.kind]
         sample = f"  {change.sample}" if change.sample else ""

@@ -27,7 +27,7 @@ _Section = tuple[str, Sequence[str]]
 """A summary with its details."""
 
 
-def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
+def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     """Print the table, what the rules cost if that was measured, and what needs attention."""
     screen = console(stream)
     print_head(report, screen)
@@ -37,7 +37,7 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         screen.print(make_table(_COLUMNS, rows, sums, texts=(0, 1)))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            sections = chain(_losses(measures, screen), _requests(measures, prices))
+            sections = chain(_losses(measures, screen), _requests(measures))
             _print_part("What the rules cost in an agent", sections, screen)
     else:
         screen.print("No tool returns.")
@@ -106,11 +106,12 @@ def _numbers(tool: ToolReport) -> list[str]:
 
 def _notes(report: Report) -> Iterator[str]:
     """Yield the estimated number of tokens, and how much was kept because later messages reference it."""
-    before, after = tokens(report.total.before), tokens(report.total.after)
+    total = report.total
+    before, after = tokens(total.before), tokens(total.after)
     yield f"About {before:,} tokens before, {after:,} after (estimate: characters / 4)."
-    if report.tally.referenced:
-        characters = counted(report.tally.referenced, "character")
-        returns = counted(report.tally.referencing, "tool return")
+    if total.referenced:
+        characters = counted(total.referenced, "character")
+        returns = counted(total.referencing, "tool return")
         yield f"Kept {characters} in {returns} because later messages reference them."
 
 
@@ -120,18 +121,15 @@ def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: b
     for kind, group in groupby(needs, key=attrgetter("kind")):
         entries = list(group)
         if kind == "no rule" and in_table:
-            sections.append((f"{TITLES[kind]}: {_sums(entries)}; `init` drafts rules", []))
+            calls = sum(tool.calls for tool in entries)
+            size = sum(tool.characters for tool in entries)
+            sums = f"{counted(len(entries), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
+            sections.append((f"{TITLES[kind]}: {sums}; `init` drafts rules", []))
         elif kind == "unused rule":
             sections.append((TITLES[kind], [", ".join(PurePath(entry.where).name for entry in entries)]))
         else:
             sections.append((TITLES[kind], list(map(_need, entries))))
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
-
-
-def _sums(tools: Sequence[Attention]) -> str:
-    calls = sum(tool.calls for tool in tools)
-    size = sum(tool.characters for tool in tools)
-    return f"{counted(len(tools), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
 
 
 def _need(need: Attention) -> str:
@@ -163,42 +161,40 @@ def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], scr
     width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
     lines, kept = [], []
     for kind, recall in recalls.items():
-        if recall.kept == recall.total:
+        gone = recall.total - recall.kept
+        if not gone:
             kept.append(f"{kind} {recall.total:,}")
             continue
-        found = [one for one in lost if one.type == kind]
-        links = sum(_is_link(one) for one in found)
-        gone = recall.total - recall.kept
-        lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{_where(found, links, width)}"))
+        found = sorted((one for one in lost if one.type == kind), key=_is_link)
+        links = sum(map(_is_link, found))
+        of_api = f" ({counted(links, 'link')} of an API)" if links else ""
+        lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{of_api}{_lost_by(found, width)}"))
     shown = [line for _, line in sorted(lines)]
     return [*shown, f"all kept: {', '.join(kept)}"] if kept else shown
 
 
-def _where(found: Sequence[LostEntity], links: int, width: int) -> str:
-    """Describe which entities of one type were lost, and the step that removed most of them."""
-    of_api = f" ({counted(links, 'link')} of an API)" if links else ""
+def _lost_by(found: Sequence[LostEntity], width: int) -> str:
+    """Name the step that removed most entities of one type, and the first of them."""
     by = ""
     for step, count in Counter(one.step or _SEVERAL for one in found).most_common(1):
         by = f", by {step}" if count == len(found) else f", most by {step}"
-    values = list(dict.fromkeys(one.value for one in sorted(found, key=_is_link)))
+    values = list(dict.fromkeys(one.value for one in found))
     shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
     more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
-    return f"{of_api}{by}: {shown}{more}"
+    return f"{by}: {shown}{more}"
 
 
 def _is_link(entity: LostEntity) -> bool:
     return API_LINK.match(entity.value) is not None
 
 
-def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
+def _requests(measures: Measures) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
-    recorded, reduced = measures.recorded, measures.reduced
-    requests = counted(recorded.requests, "request")
-    if recorded.requests:
-        cached = _cost(recorded.cached(prices), reduced.cached(prices), requests)
-        uncached = _cost(recorded.uncached(prices), reduced.uncached(prices), requests)
-        yield f"Cost       with prompt cache: {cached}", []
-        yield f"Cost       without prompt cache: {uncached}", []
+    old, new = measures.recorded, measures.reduced
+    requests, prices = counted(old.requests, "request"), Prices()
+    if old.requests:
+        yield f"Cost       with prompt cache: {_cost(old.cached(prices), new.cached(prices), requests)}", []
+        yield f"Cost       without prompt cache: {_cost(old.uncached(prices), new.uncached(prices), requests)}", []
 
 
 def _cost(before: float, after: float, requests: str) -> str:

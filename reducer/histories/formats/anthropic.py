@@ -41,30 +41,31 @@ MESSAGE = AnthropicMessage
 
 
 def recognises(message: AnthropicMessage, source: Source, strict: bool) -> bool:
-    blocks = objects(message.content, Block) if strict else ()
-    return type(message.role) is str and (not strict or any(block.type in _OWN for block in blocks))
+    if type(message.role) is not str:
+        return False
+    return not strict or any(block.type in _OWN for block in objects(message.content, Block))
 
 
-def turns(message: AnthropicMessage, source: Source) -> Iterator[Turn]:
-    blocks = numbered(message.content, Block)
-    written = [message.content] if type(message.content) is str else []
-    if message.role == "assistant":
-        calls = [
-            ToolCall(block.name, block.id, block.input, at=("content", number, "id"))
-            for number, block in blocks
-            if block.type == "tool_use"
-        ]
-        yield Turn(True, written + [block.text for _, block in blocks if block.type == "text"], calls)
-        return
-    if written:
-        yield Turn(False, written)
-    yield from (Turn(False, [block.text], part=number) for number, block in blocks if block.type == "text")
-
-
-def returns(message: AnthropicMessage, source: Source) -> Iterator[ToolReturn]:
+def read(message: AnthropicMessage, source: Source) -> Iterator[Turn | ToolReturn]:
+    is_response = message.role == "assistant"
+    if is_response:
+        yield _response(message)
+    elif type(message.content) is str:
+        yield Turn(False, [message.content])
     for number, block in numbered(message.content, Block):
         if block.type == "tool_result":
             why = "" if block.is_error in (None, False) else "it is an error"
             at = ("content", number, "tool_use_id")
-            fields = {"part": number, "call_id": block.tool_use_id, "untouched": why, "at": at}
-            yield from tool_returns(block.content, source, **fields)
+            yield from tool_returns(block.content, source, part=number, call_id=block.tool_use_id, untouched=why, at=at)
+        elif block.type == "text" and not is_response:
+            yield Turn(False, [block.text], part=number)
+
+
+def _response(message: AnthropicMessage) -> Turn:
+    response = Turn(True, texts=[message.content] if type(message.content) is str else [])
+    for number, block in numbered(message.content, Block):
+        if block.type == "text":
+            response.texts.append(block.text)
+        elif block.type == "tool_use":
+            response.calls.append(ToolCall(block.name, block.id, block.input, at=("content", number, "id")))
+    return response

@@ -53,7 +53,9 @@ def _fields(message: LangChainMessage) -> tuple[str, Data, str]:
     key, data = ("data", message.data) if message.lc is None else ("kwargs", message.kwargs)
     if type(data) is not Data:
         return key, Data(), ""
-    kind = data.type or (message.id[-1] if message.lc and type(message.id) is list and message.id else message.type)
+    kind = data.type or message.type
+    if message.lc and not data.type and type(message.id) is list and message.id:
+        kind = message.id[-1]
     # A chunk of a stream is an `AIMessageChunk`.
     return key, data, kind.removesuffix("Chunk").removesuffix("Message").lower() if type(kind) is str else ""
 
@@ -63,22 +65,17 @@ def recognises(message: LangChainMessage, source: Source, strict: bool) -> bool:
     return kind in _KINDS and data.content is not UNSET if strict else bool(kind)
 
 
-def turns(message: LangChainMessage, source: Source) -> Iterator[Turn]:
+def read(message: LangChainMessage, source: Source) -> Iterator[Turn | ToolReturn]:
     key, data, kind = _fields(message)
-    if kind == "ai":
-        calls = [
-            ToolCall(call.name, call.id, call.args, at=(key, name, number, "id"), needs_id=False)
-            for name in ("tool_calls", "invalid_tool_calls")
-            for number, call in numbered(getattr(data, name), Call)
-        ]
-        yield Turn(True, texts(data.content, source), calls)
-    elif kind != "tool":
+    if kind == "tool":
+        why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
+        at = (key, "tool_call_id")
+        yield from tool_returns(data.content, source, call_id=data.tool_call_id, untouched=why, at=at)
+    elif kind == "ai":
+        response = Turn(True, texts(data.content, source))
+        for name, listed in (("tool_calls", data.tool_calls), ("invalid_tool_calls", data.invalid_tool_calls)):
+            for number, call in numbered(listed, Call):
+                response.calls.append(ToolCall(call.name, call.id, call.args, at=(key, name, number, "id")))
+        yield response
+    else:
         yield Turn(False, [data.content])
-
-
-def returns(message: LangChainMessage, source: Source) -> list[ToolReturn]:
-    key, data, kind = _fields(message)
-    if kind != "tool":
-        return []
-    why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
-    return tool_returns(data.content, source, call_id=data.tool_call_id, untouched=why, at=(key, "tool_call_id"))

@@ -58,21 +58,16 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     return (bool(is_written) or not strict) and all(part.type in _PARTS for part in parts(message.content, source))
 
 
-def turns(message: ChatMessage, source: Source) -> Iterator[Turn]:
-    if message.role not in ("assistant", "tool"):
+def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:
+    if message.role == "tool":
+        yield from tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))
+    elif message.role == "assistant":
+        response = Turn(True, texts(message.content, source))
+        for number, call in numbered(message.tool_calls, Call):
+            called = call.function if type(call.function) is Function else call.custom
+            if type(called) is Function:
+                arguments = called.input if called.arguments is UNSET else called.arguments
+                response.calls.append(ToolCall(called.name, call.id, arguments, at=("tool_calls", number, "id")))
+        yield response
+    else:
         yield Turn(False, [message.content])
-    if message.role != "assistant":
-        return
-    calls = []
-    for number, call in numbered(message.tool_calls, Call):
-        called = call.function if type(call.function) is Function else call.custom
-        if type(called) is Function:
-            arguments = called.input if called.arguments is UNSET else called.arguments
-            calls.append(ToolCall(called.name, call.id, arguments, at=("tool_calls", number, "id")))
-    yield Turn(True, texts(message.content, source), calls)
-
-
-def returns(message: ChatMessage, source: Source) -> list[ToolReturn]:
-    if message.role != "tool":
-        return []
-    return tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))

@@ -40,13 +40,15 @@ def recognises(item: ResponseItem, source: Source, strict: bool) -> bool:
         return type(item.type) is str or type(item.role) is str
     if item.type in (*_CALLS, *_RETURNS):
         return type(item.call_id) is str
-    kinds = [part.type for part in parts(item.content, source)]
-    is_message = bool(kinds) or (item.type == "message" and source.mark(item.content) == '"')
-    return type(item.role) is str and is_message and all(kind in _PARTS for kind in kinds)
+    listed = parts(item.content, source)
+    is_message = bool(listed) or (item.type == "message" and source.mark(item.content) == '"')
+    return type(item.role) is str and is_message and all(part.type in _PARTS for part in listed)
 
 
-def turns(item: ResponseItem, source: Source) -> Iterator[Turn]:
-    if item.type in _CALLS:
+def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:
+    if item.type in _RETURNS:
+        yield from tool_returns(item.output, source, call_id=item.call_id, at=("call_id",))
+    elif item.type in _CALLS:
         arguments = item.input if item.arguments is UNSET else item.arguments
         yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
     elif type(item.role) is str and item.role != "assistant":
@@ -55,9 +57,3 @@ def turns(item: ResponseItem, source: Source) -> Iterator[Turn]:
         yield Turn(True, [], joins=True, is_elsewhere=True)
     elif item.execution == "server" or not str(item.type).endswith("_output"):
         yield Turn(True, texts(item.content, source), joins=True)
-
-
-def returns(item: ResponseItem, source: Source) -> list[ToolReturn]:
-    if item.type not in _RETURNS:
-        return []
-    return tool_returns(item.output, source, call_id=item.call_id, at=("call_id",))

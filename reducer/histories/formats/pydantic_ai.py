@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Scalar, Some, ToolCall, ToolReturn, Turn, numbered
+from reducer.histories.format import Path, Scalar, Some, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Source
 
 NAME = "model-messages"
@@ -46,39 +46,41 @@ def recognises(message: StoredMessage, source: Source, strict: bool) -> bool:
     return type(message.kind) is str and type(message.parts) is list
 
 
-def turns(message: StoredMessage, source: Source) -> Iterator[Turn]:
-    parts = numbered(message.parts, Part)
+def read(message: StoredMessage, source: Source) -> Iterator[Turn | ToolReturn]:
     if message.kind == "response":
-        texts = [part.content for _, part in parts if part.part_kind == "text"]
-        calls = [_call(number, part, part.args) for number, part in parts if part.part_kind == "tool-call"]
-        yield Turn(True, texts, calls)
+        yield _response(message)
         return
     if type(message.instructions) is str:
         yield Turn(False, [message.instructions])
-    for number, part in parts:
-        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+    for number, part in numbered(message.parts, Part):
+        if part.part_kind == "tool-return" and message.kind == "request":
+            yield _tool_return(part, number, source)
+        elif part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+            prompt = Turn(False, [part.content], part=number)
             # A retry without a tool name does not answer a call.
-            retried = [_call(number, part)] if part.part_kind == "retry-prompt" and part.tool_name is not None else []
-            yield Turn(False, [part.content], retried, part=number)
+            if part.part_kind == "retry-prompt" and part.tool_name is not None:
+                prompt.calls.append(ToolCall(part.tool_name, part.tool_call_id, UNSET, _at(number)))
+            yield prompt
 
 
-def _call(number: int, part: Part, arguments: Raw | UnsetType = UNSET) -> ToolCall:
-    return ToolCall(part.tool_name, part.tool_call_id, arguments, at=("parts", number, "tool_call_id"))
+def _response(message: StoredMessage) -> Turn:
+    response = Turn(True, [])
+    for number, part in numbered(message.parts, Part):
+        if part.part_kind == "text":
+            response.texts.append(part.content)
+        elif part.part_kind == "tool-call":
+            response.calls.append(ToolCall(part.tool_name, part.tool_call_id, part.args, _at(number)))
+    return response
 
 
-def returns(message: StoredMessage, source: Source) -> Iterator[ToolReturn]:
-    parts: Any = message.parts if message.kind == "request" else ()
-    for number, part in enumerate(parts):
-        if type(part) is Part and part.part_kind == "tool-return":
-            why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
-            if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
-                why = "its content is bytes, a date or similar, stored as a text"
-            yield ToolReturn(
-                part.tool_call_id,
-                contents=[] if part.content is UNSET else [part.content],
-                tool=part.tool_name,
-                part=number,
-                untouched=why,
-                timestamp=part.timestamp,
-                at=("parts", number, "tool_call_id"),
-            )
+def _tool_return(part: Part, number: int, source: Source) -> ToolReturn:
+    contents = [] if part.content is UNSET else [part.content]
+    why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
+    if part.content_file_digests is not UNSET and source.mark(part.content) == '"':
+        why = why or "its content is bytes, a date or similar, stored as a text"
+    return ToolReturn(part.tool_call_id, contents, part.tool_name, number, why, part.timestamp, _at(number))
+
+
+def _at(number: int) -> Path:
+    """Return the path from a message to the call id of a part."""
+    return ("parts", number, "tool_call_id")

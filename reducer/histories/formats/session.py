@@ -6,21 +6,17 @@ Their `technical_details` can contain the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories import why_untouched
 from reducer.histories.format import One, Scalar, Some, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
-from reducer.references import searched
 
 NAME = "session"
 EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
 HINTS = (b'parts"',)
-_ERROR = "it is an error"
 
 
 class Result(Struct, gc=False):
@@ -56,7 +52,7 @@ class Part(Struct, gc=False):
 
     type: Any = None
     activity_type: Any = None
-    text: Any = None
+    text: Raw | UnsetType = UNSET
     results: list[One[Result]] | Result | Scalar = None
     technical_details: list[One[Details]] | Details | Scalar = None
     tools: list[One[Tool]] | Tool | Scalar = None
@@ -91,26 +87,23 @@ def recognises(message: SessionMessage, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
-    is_own = any(one is not UNSET for one in own)
-    if not strict:
-        return is_own or type(message.role) is str
-    return type(message.role) is str and (
-        is_own or any(part.type == "activity" for part in objects(message.parts, Part))
-    )
+    is_own = own != (UNSET,) * len(own)
+    if type(message.role) is not str:
+        return is_own and not strict
+    return is_own or not strict or any(part.type == "activity" for part in objects(message.parts, Part))
 
 
-def returns(message: SessionMessage, source: Source) -> list[ToolReturn]:
+def read(message: SessionMessage, source: Source) -> list[Turn | ToolReturn]:
+    return [*_turns(message, source), *_returns(message)]
+
+
+def _returns(message: SessionMessage) -> list[ToolReturn]:
     """Return the returns of both lists. A return of the older list is a copy if the newer list contains it too.
 
-    If one of the two has no id, the tool and the text must be the same.
+    Copies have the same tool, and the same id or the same content.
     """
     newer, older = _returns_in(message.parts), _returns_in(message.activity_parts)
-    text_of = partial(_text_of, source)
-    rest = _join(older, newer, _id_of)
-    rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
-    others = [copy for copy in rest if copy.call_id is not None]
-    rest = [copy for copy in rest if copy.call_id is None]
-    return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
+    return [*newer, *_join(_join(older, newer, _id_of), newer, _content_of)]
 
 
 def _returns_in(parts: Any) -> list[ToolReturn]:
@@ -132,95 +125,101 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
     They belong to the result at the same position or, if that is of another tool, to the next result of their tool.
     """
 
-    def new(tool: Any, call_id: Any) -> ToolReturn:
-        return ToolReturn(call_id, [], tool, number, untouched=why_untouched(tool), timestamp=part.timestamp)
+    def new(call_id: Any, content: Raw | UnsetType, tool: Any, is_error: bool) -> ToolReturn:
+        contents = [] if content is UNSET else [content]
+        return ToolReturn(call_id, contents, tool, number, "it is an error" if is_error else "", part.timestamp)
 
-    returns: list[ToolReturn] = []
+    returns = []
     for result in objects(part.results, Result):
-        returns.append(new(result.name, result.call_id))
-        _add(returns[-1], [result.content], "" if result.is_error in (None, False) else _ERROR)
-    unpaired, others = dict(enumerate(returns)), []
+        returns.append(new(result.call_id, result.content, result.name, result.is_error not in (None, False)))
+    unpaired = dict(enumerate(returns))
+    others = []
     tools = objects(part.tools, Tool)
     for position, details in enumerate(objects(part.technical_details, Details)):
-        tool = details.function_name
-        if position in unpaired and tool in (None, unpaired[position].tool):
-            one = unpaired.pop(position)
+        call_id = tools[position].id if position < len(tools) else None
+        copy = new(call_id, details.raw_result, details.function_name, details.status not in (None, "success"))
+        if position in unpaired and copy.tool in (None, unpaired[position].tool):
+            _add(unpaired.pop(position), copy)
         else:
-            one = new(tool, tools[position].id if position < len(tools) else None)
-            others.append(one)
-        _add(one, [details.raw_result], "" if details.status in (None, "success") else _ERROR)
-    return [*returns, *_join(others, [*unpaired.values()], lambda one: one.tool if type(one.tool) is str else None)]
+            others.append(copy)
+    return [*returns, *_join(others, [*unpaired.values()], _tool_of)]
 
 
-def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> None:
-    one.contents += [copy for copy in copies if copy is not UNSET]
-    one.untouched = one.untouched or untouched
+def _add(one: ToolReturn, copy: ToolReturn) -> None:
+    one.contents += copy.contents
+    one.untouched = one.untouched or copy.untouched
 
 
 def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
     """Add each copy to the next return with the same key, and return the copies that have none."""
+    if not copies:
+        return []
     by_key: dict[Any, list[ToolReturn]] = {}
-    for one in reversed(returns) if copies else ():
+    for one in reversed(returns):
         by_key.setdefault(key(one), []).append(one)
     by_key.pop(None, None)
     unpaired = []
     for copy in copies:
         if matching := by_key.get(key(copy)):
-            _add(matching.pop(), copy.contents, copy.untouched)
+            _add(matching.pop(), copy)
         else:
             unpaired.append(copy)
     return unpaired
+
+
+def _tool_of(one: ToolReturn) -> str | None:
+    return one.tool if type(one.tool) is str else None
 
 
 def _id_of(one: ToolReturn) -> tuple[str, str] | None:
     return (one.tool, one.call_id) if type(one.tool) is str and type(one.call_id) is str else None
 
 
-def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
-    """Return the tool and the JSON of the content, or None if the content is not a text."""
-    if type(one.tool) is not str or not one.contents or source.mark(one.contents[0]) != '"':
-        return None
-    return one.tool, bytes(one.contents[0])
+def _content_of(one: ToolReturn) -> tuple[str, bytes] | None:
+    return (one.tool, bytes(one.contents[0])) if type(one.tool) is str and one.contents else None
 
 
-def turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
-    written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
-    beside = [source.value(raw) or "" for raw in written]
+def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
+    beside = [raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"']
     if message.role != "assistant":
         yield Turn(False, beside[:1])
         return
     parts = numbered(message.parts, Part)
-    # Read the older list only if the newer list contains no results. The newer list contains all texts.
     is_newer = any(_has_results(part) for _, part in parts)
+    # The newer list contains all texts. The older list is read only if the newer list contains no results.
     older = [] if is_newer else numbered(message.activity_parts, Part)
-    texts: list[Any] = []
-    calls: list[ToolCall] = []
+    response = Turn(True, [])
     call_ids: set[str] = set()
-    number = -1
     for index, (number, part) in enumerate([*parts, *older]):
         if index < len(parts):
-            texts += _texts(part, source)
-        calls += _new_calls(part, call_ids)
-        if _has_results(part) and (texts or calls):
-            yield Turn(True, texts, calls, part=number)
-            texts, calls = [], []
-    texts += [text for text in beside if text and text not in texts]
-    if texts or calls:
-        yield Turn(True, texts, calls, part=number + 1)
+            response.texts += _texts(part, source)
+        response.calls += _new_calls(part, call_ids)
+        if _has_results(part) and (response.texts or response.calls):
+            response.part = number
+            yield response
+            response = Turn(True, [])
+        response.part = number + 1
+    response.texts += [raw for raw in beside if raw not in response.texts]
+    if response.texts or response.calls:
+        yield response
 
 
 def _new_calls(part: Part, call_ids: set[str]) -> list[ToolCall]:
     """Return the calls of a part whose ids are not in `call_ids`, and add their ids."""
-    found = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
-    new = [call for call in found if call.id not in call_ids]
-    call_ids.update(call.id for call in found if call.id)
+    new = []
+    for tool in objects(part.tools, Tool):
+        call_id = str(tool.id or "")
+        if call_id not in call_ids:
+            new.append(ToolCall(tool.name, call_id, tool.arguments))
+        if call_id:
+            call_ids.add(call_id)
     return new
 
 
-def _texts(part: Part, source: Source) -> list[str]:
-    """Return the text of a part, and the texts in what it shows."""
-    texts = [part.text] if isinstance(part.text, str) else []
+def _texts(part: Part, source: Source) -> list[Any]:
+    """Return the text of a part, and what it shows."""
+    texts = [part.text] if source.mark(part.text) == '"' else []
     if part.type in ("activity", "thought") or _has_results(part):
         return texts
-    raw = (part.definition, part.config, part.data, part.table, part.headers, part.columns, part.rows, part.options)
-    return [*texts, *filter(None, (searched(source.value(one)) for one in (*raw, part.content)))]
+    shown = (part.definition, part.config, part.data, part.table, part.headers, part.columns, part.rows, part.options)
+    return texts + [raw for raw in (*shown, part.content) if raw is not UNSET]

@@ -5,12 +5,10 @@ A message of the assistant contains a whole run. Each of its steps is a response
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories import why_untouched
 from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
 
@@ -46,57 +44,44 @@ class UIMessage(Struct, gc=False):
 MESSAGE = UIMessage
 
 
-_Step = list[tuple[int, Part]]
-
-
 def recognises(message: UIMessage, source: Source, strict: bool) -> bool:
     if not strict:
         return type(message.role) is str and type(message.parts) is list
-    kinds = [
-        part.type in _KINDS or (type(part.type) is str and part.type.startswith("data-")) or _is_tool(part)
-        for part in objects(message.parts, Part)
-    ]
-    return message.role in _ROLES and bool(kinds) and all(kinds)
+    parts = objects(message.parts, Part)
+    return message.role in _ROLES and bool(parts) and all(map(_is_own, parts))
+
+
+def _is_own(part: Part) -> bool:
+    return part.type in _KINDS or str(part.type).startswith("data-") or _is_tool(part)
 
 
 def _is_tool(part: Part) -> bool:
-    is_named = part.type == "dynamic-tool" or (type(part.type) is str and part.type.startswith("tool-"))
+    is_named = part.type == "dynamic-tool" or str(part.type).startswith("tool-")
     return is_named and type(part.state) is str
 
 
-def _steps(parts: _Step) -> Iterator[_Step]:
-    """Split parts where a step starts, and where a text follows a tool call."""
-    step: _Step = []
-    for number, part in parts:
-        if step and (part.type == "step-start" or (part.type == "text" and _is_tool(step[-1][1]))):
-            yield step
-            step = []
-        step.append((number, part))
-    if step:
-        yield step
-
-
-def turns(message: UIMessage, source: Source) -> Iterator[Turn]:
-    parts = numbered(message.parts, Part)
-    if message.role != "assistant":
-        yield from (Turn(False, [part.text], part=number) for number, part in parts if part.type == "text")
-        return
-    for step in _steps(parts):
-        texts = [part.text for _, part in step if part.type == "text"]
-        calls = [
-            ToolCall(_tool(part), part.tool_call_id, part.input, at=("parts", number, "toolCallId"))
-            for number, part in step
-            if _is_tool(part)
-        ]
-        yield Turn(True, texts, calls, part=step[0][0])
-
-
-def returns(message: UIMessage, source: Source) -> Iterator[ToolReturn]:
-    for number, part in numbered(message.parts, Part) if message.role == "assistant" else ():
-        if _is_tool(part) and part.state in _OUTPUTS:
-            output = [] if part.output is UNSET else [part.output]
+def read(message: UIMessage, source: Source) -> list[Turn | ToolReturn]:
+    found: list[Turn | ToolReturn] = []
+    response = Turn(True, [])
+    was_tool = False
+    for number, part in numbered(message.parts, Part):
+        if message.role != "assistant":
+            if part.type == "text":
+                found.append(Turn(False, [part.text], part=number))
+            continue
+        if not found or part.type == "step-start" or (part.type == "text" and was_tool):
+            response = Turn(True, [], part=number)
+            found.append(response)
+        was_tool = _is_tool(part)
+        if part.type == "text":
+            response.texts.append(part.text)
+        elif was_tool:
             at = ("parts", number, "toolCallId")
-            yield ToolReturn(part.tool_call_id, output, _tool(part), number, untouched=_untouched(part), at=at)
+            response.calls.append(ToolCall(_tool(part), part.tool_call_id, part.input, at))
+            if part.state in _OUTPUTS:
+                output = [] if part.output is UNSET else [part.output]
+                found.append(ToolReturn(part.tool_call_id, output, _tool(part), number, _untouched(part), at=at))
+    return found
 
 
 def _tool(part: Part) -> Any:
@@ -106,4 +91,4 @@ def _tool(part: Part) -> Any:
 def _untouched(part: Part) -> str:
     if part.state != "output-available":
         return f"its outcome is {part.state}"
-    return why_untouched(_tool(part)) if part.provider_executed in (None, False) else "the provider executed the tool"
+    return "" if part.provider_executed in (None, False) else "the provider executed the tool"

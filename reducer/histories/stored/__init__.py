@@ -4,16 +4,14 @@
 prompts, responses and returns in order. Each module of `histories/formats/` is a format.
 """
 
-from reducer.histories.stored.events import Link, Linked, Placed, events, later_mentions, linked_histories
+from reducer.histories.stored.events import Key, Placed, events, later_mentions
 from reducer.histories.stored.messages import InputFormat, expected, formats_of
-from reducer.histories.stored.returns import Content, Key, Return, change_copies, reduce_json, returns, splice
+from reducer.histories.stored.returns import Content, Return, change_copies, reduce_json, returns, splice
 
 __all__ = [
     "Content",
     "InputFormat",
     "Key",
-    "Link",
-    "Linked",
     "Placed",
     "Return",
     "change_copies",
@@ -21,7 +19,6 @@ __all__ = [
     "expected",
     "formats_of",
     "later_mentions",
-    "linked_histories",
     "reduce_json",
     "returns",
     "splice",

@@ -6,16 +6,17 @@ import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
-from itertools import takewhile
+from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
 
-from reducer.errors import HistoryError, did_you_mean, nearest, shortened
+from reducer.errors import HistoryError, did_you_mean, nearest
 from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
-from reducer.histories.source import Source, line_and_column, readable
+from reducer.histories.source import Source, described, line_and_column, readable
 from reducer.paths.written import path_text
+from reducer.values import escaped
 
 InputFormat = str
 """The name of the format that a stored history is read in, or `auto` to detect it."""
@@ -24,7 +25,6 @@ _MAX_LEVELS = 16
 """Levels of wrappers that are searched for messages."""
 _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Keys of a wrapper under which an empty list is also a history."""
-_MAX_KEYS_SHOWN = 100
 _PIECE_BYTES = 1 << 16
 """Bytes to decode at once: four times as fast as all at once, which needs new memory."""
 _HEAD_BYTES = 20_000
@@ -49,7 +49,7 @@ class MessageList(NamedTuple):
     valid: int
 
 
-def with_source(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
+def with_source(data: bytes, use: Callable[[Source], _T]) -> _T:
     """Return `use(source)`. Raises `HistoryError` if the data is not JSON."""
     _check_text(data)
     try:
@@ -76,12 +76,14 @@ def find_messages(source: Source, input_format: InputFormat) -> list[FoundMessag
     formats = formats_of(input_format)
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
+    messages: list[FoundMessage] = []
     found = list(search(source, formats, source.root))
     for one in found:
         if one.valid < len(one.messages):
             raise _not_a_message(source, [one.form], one.raw, (*one.path, one.valid))
+        messages += zip(repeat(one.form), one.messages)
     if found:
-        return [(one.form, message) for one in found for message in one.messages]
+        return messages
     source.decode(Raw, source.root)
     if source.mark(source.root) == "[":
         raise _not_a_message(source, formats, source.root, (0,))
@@ -118,19 +120,25 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) ->
 
     If there is none, return them in the format in which most are valid, up to the first that is not.
     """
-    found: list[MessageList] = []
+    best: MessageList | None = None
     is_list = source.mark(raw) == "["
     for form in _likely_first(formats, raw) if is_list else _with_keys(formats, source.members(raw).keys()):
         kind: Any = list[One[form.MESSAGE]]  # type: ignore[name-defined]
         messages = source.decode(kind, raw) if is_list else [source.decode(form.MESSAGE, raw)]
-        own = (message for message in messages if type(message) is form.MESSAGE)
-        if any(form.recognises(message, source, len(formats) > 1) for message in own):
-            fits = (type(message) is form.MESSAGE and form.recognises(message, source, False) for message in messages)
-            valid = sum(takewhile(bool, fits))
-            found.append(MessageList(form, path, raw, messages, valid))
+        if any(is_message(message, form, source, len(formats) > 1) for message in messages):
+            valid = 0
+            while valid < len(messages) and is_message(messages[valid], form, source):
+                valid += 1
+            if best is None or valid > best.valid:
+                best = MessageList(form, path, raw, messages, valid)
             if valid == len(messages):
                 break
-    return max(found, key=lambda one: one.valid, default=None)
+    return best
+
+
+def is_message(message: Any, form: Format, source: Source, strict: bool = False) -> bool:
+    """Return whether a decoded item of a list is a message of a format; `strict`: see `Format.recognises`."""
+    return type(message) is form.MESSAGE and form.recognises(message, source, strict)
 
 
 def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
@@ -144,8 +152,7 @@ def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
     To decode with the wrong format takes as long as everything else together.
     """
     found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
-    own = {form.NAME: _keys(form.MESSAGE) for form in formats}
-    return sorted(formats, key=lambda form: (-len(found & own[form.NAME]), len(own[form.NAME])))
+    return sorted(formats, key=lambda form: (-len(found & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
 
 
 @cache
@@ -184,10 +191,6 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Pa
 
 
 def _described(source: Source, raw: Raw) -> str:
-    mark = source.mark(raw)
-    if mark != "{":
-        names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
-        return names.get(mark, "a number")
-    keys = list(source.decode(dict[str, Raw], raw))
-    shown = shortened(", ".join(keys), _MAX_KEYS_SHOWN)
-    return f"an object with the {'key' if len(keys) == 1 else 'keys'} {shown}" if keys else "an empty object"
+    value = source.value(raw)
+    is_decoded = value is not None or source.mark(raw) == "n"
+    return escaped(described(value)) if is_decoded else "a value that is too large or too deep"

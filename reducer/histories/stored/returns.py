@@ -6,21 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from reducer.formats.json_text import read_json
-from reducer.histories import FindMentions, protecting, why_untouched
-from reducer.histories.format import ToolReturn, Turn
+from reducer.histories import protecting
+from reducer.histories.format import ToolReturn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
-from reducer.histories.stored.messages import FoundMessage, InputFormat, find_messages, with_source
-
-
-class Key(NamedTuple):
-    """The place of a tool return: its message, its part, and its number within the part, all counted from 0.
-
-    Messages are counted through all lists of messages in a wrapper.
-    """
-
-    message: int
-    part: int
-    nth: int
+from reducer.histories.stored.events import Found, Key, copies_of, mentions_after, read_history, text_of
+from reducer.histories.stored.messages import InputFormat
 
 
 class Content(NamedTuple):
@@ -63,40 +53,44 @@ def reduce_json(
     input_format: InputFormat = "auto",
     *,
     applies: Callable[[str], bool] = lambda tool: True,
-    mentions: FindMentions | None = None,
+    references: bool = False,
 ) -> bytes:
     """Reduce the tool returns of a stored history and keep all other bytes.
 
     `data` is UTF-8 JSON: a list of messages, one message, or a wrapper around these. `reduce(tool, content)` returns
-    the same object to keep a content; with `mentions`, it also gets the keyword `protected`. Returns of tools for which
-    `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
+    the same object to keep a content; with `references`, it also gets the keyword `protected`. Returns of tools for
+    which `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
     """
+    history = read_history(data, input_format)
+    mentions = mentions_after(lambda: history) if references else None
+    changes: list[tuple[Content, Any]] = []
+    for found in _decoded(*history, lambda one: not one.untouched and applies(one.tool)):
+        if not found.untouched:
+            reduce_here = protecting(reduce, mentions, found.key)
+            changes += change_copies(found, reduce_here(found.tool, found.content), reduce_here)
+    return splice(data, changes)
 
-    def changes() -> Iterator[tuple[Content, Any]]:
-        for found in returns(data, input_format, applies=applies):
-            if not found.untouched:
-                reduce_here = protecting(reduce, mentions, found.key)
-                yield from change_copies(found, reduce_here(found.tool, found.content), reduce_here)
 
-    return splice(data, changes())
-
-
-def returns(
-    data: bytes, input_format: InputFormat = "auto", *, applies: Callable[[str], bool] | None = None
-) -> Iterator[Return]:
+def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
     """Yield every tool return of a stored history once and in order, including those that rules never apply to.
 
-    With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
+    Raises `HistoryError`.
     """
+    return _decoded(*read_history(data, input_format), lambda one: True)
+
+
+def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], bool]) -> Iterator[Return]:
     counts: dict[str, int] = {}
-    located = with_source(data, lambda source: find_returns(source, find_messages(source, input_format), applies))
-    for key, found, spans in located:
+    for key, found in history:
+        if not isinstance(found, ToolReturn) or not is_wanted(found):
+            continue
+        spans = [source.span(raw) for raw in copies_of(found, source)]
         call_id = text_of(found.call_id)
-        counts[call_id] = nth = counts.get(call_id, 0) + 1
+        counts[call_id] = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
         copies = []
         for start, end in spans:
-            piece = data[start:end]
+            piece = source.data[start:end]
             if piece not in decoded:
                 decoded[piece] = decode(piece)
             copies.append(Content(decoded[piece][0], start, end))
@@ -104,54 +98,12 @@ def returns(
         yield Return(
             tool=text_of(found.tool),
             call_id=call_id,
-            nth=nth,
+            nth=counts[call_id],
             key=key,
             copies=tuple(copies) or (Content(None, 0, 0),),
             untouched=found.untouched or why,
             timestamp=text_of(found.timestamp),
         )
-
-
-def find_returns(
-    source: Source, messages: list[FoundMessage], applies: Callable[[str], bool] | None = None
-) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
-    """Return the tool returns with their keys and the byte offsets of their copies, a text first.
-
-    With `applies`, return only those that may change and for whose tool it is true.
-    """
-    located = []
-    data = source.data
-    tools: dict[str, Any] = {}
-    read = 0  # messages whose calls are in `tools`
-    for number, (form, message) in enumerate(messages):
-        counts: dict[int, int] = {}
-        for found in form.returns(message, source):
-            if found.tool is None:
-                for earlier, calling in messages[read:number]:
-                    _add_tools(tools, earlier.turns(calling, source))
-                read = number
-                found.tool = tools.get(found.call_id) if type(found.call_id) is str else None
-                found.untouched = found.untouched or why_untouched(found.tool)
-            nth = counts.get(found.part, 0)
-            counts[found.part] = nth + 1
-            if applies is None or (not found.untouched and applies(found.tool)):
-                spans = [*map(source.span, found.contents)]
-                if len(spans) > 1:
-                    spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
-                    # The other copies can be the value that the text encodes.
-                    spans.sort(key=lambda span: data[span[0]] != ord('"'))
-                located.append((Key(number, found.part, nth), found, spans))
-    return located
-
-
-def _add_tools(tools: dict[str, Any], turns: Iterable[Turn]) -> None:
-    """Add the tool of each call id. If a response calls several tools with one id, the tool is unknown."""
-    for turn in turns:
-        called: dict[str, Any] = {}
-        for call in turn.calls if turn.is_response else ():
-            if type(call.id) is str:
-                called[call.id] = call.tool if called.get(call.id, call.tool) == call.tool else None
-        tools.update(called)
 
 
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
@@ -194,7 +146,3 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
         pieces += (data[done:start], encoded)
         done = end
     return b"".join([*pieces, data[done:]])
-
-
-def text_of(value: Any) -> str:
-    return "" if value is None else str(value)

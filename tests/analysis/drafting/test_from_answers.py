@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
+from reducer.analysis.drafting import ENOUGH, Draft, Trial, draft_rule
 from reducer.analysis.drafting.profiles import Profile, profile
 from reducer.analysis.rule_tests import unmet
 from reducer.analysis.sample_checks import problems_when_run
@@ -24,6 +24,7 @@ from reducer.engine import attempt, reduce_content
 from reducer.entities import scan
 from reducer.rules import Ruleset, compile_rules, read_rules
 from reducer.values import chars, dump
+from tests.helpers import nested
 from tests.laws.strategies import sentences, values
 
 HOSTS = [
@@ -32,11 +33,17 @@ HOSTS = [
 ]
 
 
-def drafted(*contents: Any, tool: str = "search", saves: float = 0) -> Draft:
-    made = draft_rule(tool, contents, "answers", "search")
+def tried(*contents: Any, tool: str = "search", **options: Any) -> tuple[Draft, Trial]:
+    """Draft a rule, which must be possible, and return it with what it does to the contents."""
+    made = draft_rule(tool, contents, "answers", "search", **options)
     assert made is not None
-    assert made[1].saved >= saves
-    return made[0]
+    return made
+
+
+def drafted(*contents: Any, tool: str = "search", saves: float = 0) -> Draft:
+    draft, trial = tried(*contents, tool=tool)
+    assert trial.saved >= saves
+    return draft
 
 
 def loaded(draft: Draft) -> Ruleset:
@@ -68,6 +75,7 @@ wide = st.builds(
 )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(
     st.lists(st.one_of(values, wide, sentences.map(lambda text: text * 9)), min_size=1, max_size=3),
     st.text(min_size=1, max_size=8),
@@ -85,9 +93,7 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
 
 def test_answers_of_different_kinds() -> None:
     text = "The mail came from Fancy Bear, as far as we know. " * 60
-    made = draft_rule("search", [["x", None, text], text], "answers", "search")
-    assert made is not None
-    assert_sound(made[0], "search")
+    assert_sound(drafted(["x", None, text], text), "search")
 
 
 def test_texts_in_rows_stay() -> None:
@@ -193,13 +199,11 @@ def test_a_map_of_versions_keeps_the_last_ones() -> None:
 
 
 def test_hashes_and_links_of_files_are_not_counted() -> None:
-    made = draft_rule("search", [{"versions": VERSIONS}], "answers", "search")
-    assert made is not None
-    assert (made[1].entities, made[1].uncounted) == (3, 180)
+    _, trial = tried({"versions": VERSIONS})
+    assert (trial.entities, trial.uncounted) == (3, 180)
     indicators = [{"sha1": sha1(n), "url": f"https://bad{n}.example.org/a.tgz"} for n in range(90)]
-    made = draft_rule("search", [{"indicators": indicators, "note": "x" * 4000}], "answers", "search")
-    assert made is not None
-    assert (made[1].entities, made[1].uncounted, made[1].kept) == (180, 0, 180)
+    _, trial = tried({"indicators": indicators, "note": "x" * 4000})
+    assert (trial.entities, trial.uncounted, trial.kept) == (180, 0, 180)
 
 
 def test_records_with_the_same_texts_are_deduplicated() -> None:
@@ -239,10 +243,9 @@ def test_tools_of_any_name(tool: str) -> None:
 
 
 def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
-    made = draft_rule("search", [{"hosts": HOSTS}, {"hosts": HOSTS[:2]}], "answers", "search")
-    assert made is not None
-    assert "when: {min_chars: 2000}" in made[0].text
-    assert len(made[1].outcomes) == 1
+    draft, trial = tried({"hosts": HOSTS}, {"hosts": HOSTS[:2]})
+    assert "when: {min_chars: 2000}" in draft.text
+    assert len(trial.outcomes) == 1
     assert "when:" not in drafted({"a": None, "b": {"c": None, "d": 1}}).text
 
 
@@ -330,21 +333,16 @@ def test_ids_that_other_keys_refer_to_stay() -> None:
 
 
 def test_a_draft_saves_what_it_is_asked_for() -> None:
-    made = draft_rule("search", [GITHUB], "answers", "search", target=0.9)
-    assert made is not None
-    assert made[1].saved >= 0.9
-    assert_sound(made[0], "search")
-    made = draft_rule("search", [{"numbers": list(range(900)), "id": "x"}], "answers", "search", target=0.999)
-    assert made is not None
-    assert 0.98 < made[1].saved < 0.999
-    assert_sound(made[0], "search")
+    for content, target, saved in ((GITHUB, 0.9, 0.9), ({"numbers": [*range(900)], "id": "x"}, 0.999, 0.98)):
+        draft, trial = tried(content, target=target)
+        assert trial.saved >= saved
+        assert_sound(draft, "search")
+    assert trial.saved < target, "numbers are all that is left"
 
 
 def test_an_answer_without_much_substance_is_cut_to_its_last_entities(tmp_path: Path) -> None:
     hosts = {"hosts": [{"id": n, "ip": f"192.0.2.{n}"} for n in range(200)]}
-    made = draft_rule("search", [hosts], "answers", "search", target=0.9)
-    assert made is not None
-    assert_no_warnings(made[0], tmp_path)
+    assert_no_warnings(tried(hosts, target=0.9)[0], tmp_path)
 
 
 def assert_no_warnings(draft: Draft, folder: Path) -> None:
@@ -429,7 +427,4 @@ def test_objects_with_different_values_are_no_map() -> None:
 
 
 def test_levels_that_rules_do_not_reach_are_left_out() -> None:
-    value: Any = "x" * 1000
-    for _ in range(5000):
-        value = [value]
-    assert profile([value]).chars < 1000
+    assert profile([nested(5000, "x" * 1000)]).chars < 1000
