@@ -133,7 +133,7 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     novel = novel_references(happened)
     recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel)
     search = searcher({reference.value for reference in novel})
-    return [_score(recorded, search, one) for one in contenders]
+    return list(map(partial(_score, recorded, search), contenders))
 
 
 def _score(recorded: _Recorded, search: Callable[[str], Set[str]], contender: Contender) -> Score:

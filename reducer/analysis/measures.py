@@ -101,14 +101,15 @@ def total_of(recalls: Mapping[str, Recall]) -> Recall:
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
     """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""
     placed = events(data, input_format)
-    returns, originals, results = list[Reduced | None](), list[Any](), list[Any]()
+    happened, returns = list[Event](), list[Reduced | None]()
+    originals, results = list[Any](), list[Any]()
     for event, key in placed:
+        happened.append(event)
         if isinstance(event, Returned):
             entry = reduced.get(key)
             returns.append(entry)
             originals.append(entry and entry.found.content)
             results.append(entry and entry.outcome.content)
-    happened = [place.event for place in placed]
     novel = novel_references(happened)
     lost = lost_references(novel, originals, results, searcher({reference.value for reference in novel}))
     measures = Measures(

@@ -79,16 +79,16 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples: dict[str, Any] = {}
+    samples: list[tuple[str, Any]] = []
     for sample in samples_of(rule, ruleset):
         try:
-            samples[sample.title] = sample.read()
+            samples.append((sample.title, sample.read()))
         except FileError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
-    found = counterexample(rule, samples.values()) if searches else None
+    found = counterexample(rule, [content for _, content in samples]) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, title, content) for title, content in samples.items()]
+    runs = [_run(rule, ruleset, title, content) for title, content in samples]
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}

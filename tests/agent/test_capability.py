@@ -271,9 +271,10 @@ def prepared(ctx: RunContext[Any]) -> FunctionToolset[Any] | None:
 @pytest.mark.parametrize("toolsets", ["none", "static", "dynamic"])
 def test_instructions_are_short_for_all_built_in_rules(toolsets: str) -> None:
     asked = script(*["execute"] * (toolsets != "none"))
-    names = [name for rule in Reducer.load("builtin").ruleset.rules for name in rule.tools if "*" not in name]
+    reducer = Reducer.load("builtin")
+    names = [name for rule in reducer.ruleset.rules for name in rule.tools if "*" not in name]
     tools = [Tool(lambda: ARTICLES, name=name) for name in names if len(name) < 64]
-    made = Agent(asked.model, capabilities=[ReduceToolReturns("builtin")], tools=tools if toolsets == "static" else [])
+    made = Agent(asked.model, capabilities=[ReduceToolReturns(reducer)], tools=tools if toolsets == "static" else [])
     if toolsets == "dynamic":
         made.toolset(prepared)
     made.run_sync(PROMPT)

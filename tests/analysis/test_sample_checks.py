@@ -54,6 +54,14 @@ def test_samples_are_judged_together(tmp_path: Path) -> None:
     assert check(tmp_path, {"a": [{"n": 1}, {"n": 2}]}, {"steps": steps, "tests": [test]}) == []
 
 
+def test_tests_with_the_same_name_are_different_samples(tmp_path: Path) -> None:
+    contents = [{"a": [1, 2], "b": 1}, {"a": [1], "b": 2}]
+    tests = [{"name": "x", "given": {"json": one}, "expect": {"max_chars": 99}} for one in contents]
+    (tmp_path / "rule.yaml").write_text(rule_file({"steps": [{"path": "a", "limit": 1}], "tests": tests})[1])
+    ruleset = read_rules(tmp_path / "rule.yaml")
+    assert problems_when_run(ruleset.rules[0], ruleset) == []
+
+
 def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     snapshot = {"name": "x", "given": {"json": [1, 2]}, "expect": {"snapshot": "samples/t.json"}}
     content, rule = {"a": 1, "b": 2, "c": 3}, {"max_chars": 9}

@@ -36,8 +36,7 @@ def addresses(array: Any) -> list[int | None]:
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-@pytest.mark.parametrize("references", [True, False])
-@pytest.mark.parametrize("is_dictionary", [False, True])
+@pytest.mark.parametrize(("references", "is_dictionary"), [(True, False), (False, True)])
 def test_the_rows_of_a_batch_are_reduced(rules: Reducer, kind: str, references: bool, is_dictionary: bool) -> None:
     array = column(ROWS, kind)
     if is_dictionary:

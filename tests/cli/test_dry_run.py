@@ -44,18 +44,6 @@ def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None
     assert kept["references"]["characters"] == sum(more) > 0
 
 
-def test_the_json(folder: Path, cli: Cli) -> None:
-    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
-    (entry,) = found["returns"]
-    assert (entry["status"], entry["message"], entry["part"], entry["rule"]) == ("reduced", 2, 0, "lookup.yaml")
-    assert entry["characters"] == found["totals"]["characters"]
-    first, second = entry["steps"]
-    assert (first["number"], first["name"], first["line"], first["places"]) == (1, "limit records", 4, 1)
-    assert first["characters"]["after"] == second["characters"]["before"]
-    paths = [change["path"] for step in entry["steps"] for change in step["changes"]]
-    assert paths == ["records[5..29]", "records[*].raw"]
-
-
 def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
     returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))

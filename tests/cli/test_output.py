@@ -117,7 +117,7 @@ def written(folder: Path) -> dict[str, bytes]:
     return {name: gzip.decompress(content) if name.endswith(".gz") else content for name, content in files.items()}
 
 
-@pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json", "--jobs", "2"), ("--format", "diff")])
+@pytest.mark.parametrize("more", [(), ("--format", "json", "--jobs", "2"), ("--format", "diff")])
 def test_a_folder_is_reduced_into_a_folder(
     folder: Path, cli: Cli, logs: dict[str, bytes], more: tuple[str, ...]
 ) -> None:

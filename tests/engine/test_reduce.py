@@ -359,10 +359,13 @@ def test_plans_and_entities_do_not_burden_the_garbage_collector(rule: dict[str, 
     items = [{"note": f"host{n}.evil.com, {words}and 192.0.{n // 250}.{n % 250}"} for n in range(count)]
     ruleset = rules(**rule)
     attempt(ruleset, "t", {"items": items[:9]})
-    before = _tracked()
-    outcome = attempt(ruleset, "t", {"items": items})
-    assert outcome.content["items"] != items
-    assert _tracked() - before < count
+    gc.freeze()  # leaves out the objects that exist
+    try:
+        outcome = attempt(ruleset, "t", {"items": items})
+        assert outcome.content["items"] != items
+        assert _tracked() < count
+    finally:
+        gc.unfreeze()
 
 
 def _tracked() -> int:

@@ -109,6 +109,7 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
 _ARTICLE = "word and more words here " * 4_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rule",
     [
