@@ -59,7 +59,7 @@ class StepReport:
     - `ran` is False if the `when` of the step does not hold, or if it was `skipped` because a second pass would change
       the result.
     - `restored` is the part of the removed characters that was restored.
-    - `nothing` explains why the step ran at no place, or is None.
+    - `nothing` explains why the step ran at no place, or is None. `left_alone`: it did not recognise the objects there.
     - `always_kept` counts the items that only `always_keep` kept.
     """
 
@@ -75,6 +75,7 @@ class StepReport:
     changes: tuple[Change, ...]
     restored: int
     nothing: Nothing | None
+    left_alone: bool
     always_kept: int
 
     @property
@@ -252,6 +253,7 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
                 # What is restored inside an item may include what an earlier step removed.
                 restored=max(0, min(restored[run.number], size - new_size)),
                 nothing=_nothing(outcome, run),
+                left_alone=run.left_alone,
                 always_kept=_always_kept(outcome, run),
             )
         )

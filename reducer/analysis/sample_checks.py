@@ -17,7 +17,7 @@ from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
 from reducer.analysis.query import Nothing, the_keys
-from reducer.analysis.samples import SampleError, samples_of
+from reducer.analysis.samples import Sample, SampleError, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import attempt
 from reducer.errors import Diagnostic, counted, did_you_mean, nearest
@@ -42,9 +42,10 @@ _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and what each step left of it."""
+    """A sample, what the rule did to it, and what each step left of it. Its test may say that nothing is removed."""
 
     name: str
+    stays: bool
     did: Explanation
     left: Sequence[Any]
 
@@ -74,7 +75,7 @@ def problems_when_run(
     found = counterexample(rule, [content for _, content in samples]) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, name, content) for name, content in samples]
+    runs = [_run(rule, ruleset, sample, content) for sample, content in samples]
     if rule.when is not None and runs:
         for finding in _of_gate(rule.when, runs):
             _add(report, finding, locate(tree, ("when",)), locate(tree, ("when",), key=True))
@@ -91,21 +92,22 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
     return problem.location.file, problem.location.line
 
 
-def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> list[tuple[str, Any]]:
-    """Return the title and the content of each sample, and report those that cannot be read."""
+def _read_samples(rule: Rule, ruleset: Ruleset, tree: Tree, report: Report) -> list[tuple[Sample, Any]]:
+    """Return each sample with its content, and report those that cannot be read."""
     samples = []
     for sample in samples_of(rule, ruleset):
         try:
-            samples.append((sample.title, sample.read()))
+            samples.append((sample, sample.read()))
         except SampleError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     return samples
 
 
-def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
+def _run(rule: Rule, ruleset: Ruleset, sample: Sample, content: Any) -> _Run:
     outcome = attempt(alone(rule, ruleset), rule.name, content)
     left = [outcome.left_after(number) for number in range(len(rule.steps) + 1)]
-    return _Run(name, explained(rule.name, content, outcome), left)
+    stays = sample.test is not None and sample.test.expect.unchanged is True
+    return _Run(sample.title, stays, explained(rule.name, content, outcome), left)
 
 
 def _add(report: Report, finding: _Finding, node: Tree, otherwise: Span) -> None:
@@ -150,19 +152,29 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     ran = [run for run, report in reports if report.ran]
     changed = [(run, report) for run, report in reports if report.before != report.after]
     missing = list(_missing(rule, step, ran))
+    left_alone = [] if missing else [*_left_alone(step, reports)]
     yield from missing
+    yield from left_alone
     if changed:
         yield from _undone(step, changed)
         yield from _only_empty(step, [run for run, _ in changed])
         yield from _most_entities(rule, step, [run for run, _ in changed])
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
-    elif missing or ("*" in rule.tools and step.path.text == "@"):
+    elif missing or left_alone or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif any(report.places for _, report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
         yield _finds_nothing(step, ran, [report.nothing for _, report in reports])
+
+
+def _left_alone(step: Step, reports: Iterable[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
+    """Yield a finding if a step does not recognise the objects of a sample that the rule is meant to change."""
+    for run, report in reports:
+        if report.left_alone and report.nothing is not None and not run.stays:
+            yield _Finding("W070", f"in {run.name}, {report.nothing.message}")
+            return
 
 
 def _finds_nothing(step: Step, ran: Sequence[_Run], nothing: Iterable[Nothing | None]) -> _Finding:

@@ -218,11 +218,30 @@ SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...]
 """One key of `sort_by` or a list of keys, the most important one first."""
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One target of `drop` or a list of targets."""
-Kept = Annotated[
+_KeptTargets = Annotated[
     tuple[Annotated[Target, _compiled(_compile_kept)], ...],
     ONE_OR_LIST,
     Field(min_length=1),
     AfterValidator(_of_one_kind),
+]
+
+
+def _keys_only(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    if any(target.condition is not None for target in targets):
+        raise PydanticCustomError("E068", "`strict` needs keys, not filters")
+    return targets
+
+
+class Strict(Model):
+    """Keys that `keep` keeps of every object, whatever keys it has."""
+
+    names: Annotated[_KeptTargets, AfterValidator(_keys_only)] = Field(description="The keys to keep.")
+    strict: Literal[True] = Field(description="`true`: drop all else, also of objects that have none of the keys.")
+
+
+Kept = Annotated[
+    Annotated[_KeptTargets, Tag("[list]")] | Annotated[Strict, Tag("[strict]")],
+    Discriminator(lambda value: "[strict]" if isinstance(value, dict) else "[list]"),
 ]
 """Keys that `keep` keeps, or filters for items."""
 

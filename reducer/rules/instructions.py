@@ -97,6 +97,7 @@ def descriptions(rule: Rule) -> list[Description]:
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
+    whole += filter(None, dict.fromkeys(step.op.leaves_alone() for step in rule.steps))
     for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
         where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -31,13 +31,22 @@ _EXPECTED = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
-_ARGUMENTS = {verb: kind.model_fields[verb].annotation for verb, kind in operations().items()}
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the model that a type is, or the first model that it contains."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_of, get_args(annotation))), None)
+
+
+_ARGUMENTS = {verb: _model_of(kind.model_fields[verb].annotation) for verb, kind in operations().items()}
 _NESTED: Mapping[str | int, type[BaseModel]] = {
     "when": When,
     "tests": Test,
     "given": Given,
     "expect": Expect,
-    **{verb: kind for verb, kind in _ARGUMENTS.items() if isinstance(kind, type) and issubclass(kind, BaseModel)},
+    **{verb: model for verb, model in _ARGUMENTS.items() if model is not None},
 }
 """The models of nested mappings by their keys."""
 _INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})
@@ -127,7 +136,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {_name(value)}", advice)
     elif kind == "literal_error":
         expected = details["ctx"]["expected"].replace("True", "true")
-        shown = f"`{written(value)}`" if type(value) in (str, int, float) else _name(value)
+        shown = f"`{written(value)}`" if type(value) in (str, int, float, bool) else _name(value)
         near = nearest(str(value), re.findall(r"'(\w+)'", expected))
         report.add(node, "E021", f"expected {expected}, not {shown}", did_you_mean(near))
     elif kind == "greater_than_equal":

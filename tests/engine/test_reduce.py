@@ -198,7 +198,10 @@ HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
             id="a root list with a restored item does not need its first item",
         ),
         pytest.param(
-            {"steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": ["id"]}], "preserve": ["ip"]},
+            {
+                "steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": {"names": ["id"], "strict": True}}],
+                "preserve": ["ip"],
+            },
             [
                 {"id": 3, "note": "1.2.3.4 and more words to cut"},
                 {"id": 5, "note": "CVE-2024-3400 and more words to cut"},
