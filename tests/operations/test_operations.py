@@ -70,12 +70,24 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 3, "sort_by": "n", "order": "asc"}, UNSORTED, [{"n": None}, {"n": 1}, {"n": 2}]),
         ({"limit": 2, "sort_by": "risk", "order": "asc"}, NODES[:5], NODES[:2]),
         ({"limit": 2, "sort_by": "risk"}, NODES[:5], NODES[:2]),
-        ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": 10}, {"n": 9.5}]),
-        ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": "9"}, {"n": "10"}]),
+        ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": "9"}, {"n": 9.5}]),
+        ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": 10}, {"n": "10"}]),
         # the first key of `sort_by` is the most important one; `-` and `order` reverse
-        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[1]]),
-        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[8], NODES[9]]),
-        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, NODES[:2]),
+        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[9]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[7], NODES[8]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, [NODES[0], NODES[9]]),
+        # numbers come before dates, words of the scale, other texts and nothing, in both orders
+        ({"limit": 3, "sort_by": "@"}, ["x", "low", "2024-05-01", 3, "P1"], ["2024-05-01", 3, "P1"]),
+        ({"limit": 3, "sort_by": "@", "order": "asc"}, ["x", "low", "2024-05-01", 3, "P1"], ["low", "2024-05-01", 3]),
+        ({"limit": 1, "sort_by": "@"}, ["9", 100, "1e1"], [100]),
+        ({"limit": 2, "sort_by": "@"}, ["Medium", "Very High", "FATAL", "warning"], ["Very High", "FATAL"]),
+        ({"limit": 1, "sort_by": {"@": ["open", "shut"]}}, ["x", "critical", 5, "Shut"], ["Shut"]),
+        ({"limit": 1, "sort_by": {"@": ["open", "shut"]}, "order": "asc"}, ["open", 5, "shut"], ["shut"]),
+        (
+            {"limit": 1, "sort_by": [{"a": ["y", "x"]}, "-b"]},
+            [{"a": "y", "b": 2}, {"a": "y", "b": 1}],
+            [{"a": "y", "b": 1}],
+        ),
         ({"limit": 1, "sort_by": "-seen"}, NODES, NODES[:1]),
         ({"limit": 1, "sort_by": ["-n", "m"]}, [{"m": 9}, {"n": 1}, {"n": 1, "m": 2}], [{"n": 1, "m": 2}]),
         ({"limit": 2, "sort_by": ["n", "m"]}, [{"m": 1}, {"m": 2}, {"n": 0}], [{"m": 2}, {"n": 0}]),
@@ -221,6 +233,29 @@ def test_keep_changes_all_objects_or_none(names: list[str], items: list[dict[str
     event("changed" if left != items else "unchanged")
 
 
+VALUES_TO_SORT = st.one_of(
+    st.sampled_from([9, 10, 100, "x", "9", "1e2", 2.5, True, None, [], "2024-05-01", "2024-05-01T10:00:00Z", "yes"]),
+    st.sampled_from(["critical", "P1", "High", "very high", "low", "debug", "", "sev2", "Unknown"]),
+)
+SORT_KEYS = st.sampled_from(["n", "-n", {"n": ["high", "x", "low"]}, ["n", "m"], [{"n": ["yes", "9"]}, "-m"]])
+
+
+@given(
+    st.lists(st.fixed_dictionaries({}, optional={"n": VALUES_TO_SORT, "m": VALUES_TO_SORT}), max_size=9),
+    SORT_KEYS,
+    st.sampled_from(["asc", "desc"]),
+    st.sampled_from([1, 2, {"head": 1, "tail": 1}]),
+    st.sampled_from([None, "n == 'x'", "m", "n == `9`"]),
+)
+def test_twice_is_once_for_any_values(items: Any, by: Any, order: str, limit: Any, always: str | None) -> None:
+    """The rank of a value depends on no other value, so what `always_keep` adds does not change the choice."""
+    step = {"path": "items", "limit": limit, "sort_by": by, "order": order}
+    if always is not None:
+        step["always_keep"] = always
+    left = fixed_point(rules(steps=[step]), {"items": items}).content
+    event("changed" if left["items"] != items else "unchanged")
+
+
 def test_counts_of_several_steps_add_up_without_what_is_restored() -> None:
     steps = [{"drop": "[?id > 7]", "mark": "risk"}, {"limit": 2, "mark": True}, {"keep": ["id", "risk", "note"]}]
     content = [*WIDE[:5], {"id": 5, "note": "seen by APT41", "risk": "low"}, *WIDE[6:]]
@@ -255,6 +290,9 @@ def test_conditions_and_paths_never_see_a_marker() -> None:
         ({"dedupe": {"ignore": "case"}}, "expected 'digits', not `case`"),
         ({"dedupe": False}, "expected true, an expression, or {ignore: digits, keep: 3}"),
         ({"limit": 1, "sort_by": ["id", "-"]}, "the expression is empty"),
+        ({"limit": 1, "sort_by": {"a b": ["x"]}}, "`b` is not an operator"),
+        ({"limit": 1, "sort_by": {"a": []}}, "expected one expression with its words: {severity: [high, low]}"),
+        ({"limit": 1, "sort_by": {"a": [1]}}, "expected words, the highest first: {severity: [high, low]}"),
     ],
 )
 def test_a_wrong_step_is_refused(step: dict[str, Any], message: str) -> None:
