@@ -23,9 +23,8 @@ _SCALE = (
 )
 _LEVELS = {word: level for level, words in enumerate(_SCALE) for word in words}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?")
-_DATE = r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.,+Z -]*)?)?"
-_IS_DATE = re.compile(_DATE)
-_ARE_DATES = re.compile(rf"(?:{_DATE}\n)*")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.,+Z -]*)?)?")
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 def rank(value: Any, order: Sequence[str] = ()) -> Rank | None:
@@ -51,7 +50,7 @@ def word(text: str) -> str:
 def _rank_of_text(text: str) -> Rank:
     if _NUMBER.fullmatch(text):
         return 1, int(text) if text.lstrip("+-").isdigit() else float(text)
-    if _IS_DATE.fullmatch(text):
+    if _DATE.fullmatch(text):
         return 2, text
     level = _LEVELS.get(word(text))
     return (OTHER_TEXT, text) if level is None else (3, level)
@@ -74,9 +73,11 @@ def sorted_by(positions: Sequence[int], values: list[Any], descends: bool, order
 
 
 def _are_alike(values: list[Any]) -> bool:
-    """Return whether all values are numbers, or all are ISO dates."""
+    """Return whether all values are numbers, or all are ISO dates that differ only in digits."""
     kinds = set(map(type, values))
     if kinds == {str}:
-        lines = "\n".join(values)
-        return lines.count("\n") == len(values) - 1 and _ARE_DATES.fullmatch(f"{lines}\n") is not None
+        if _DATE.fullmatch(values[0]) is None or len(set(map(len, values))) > 1:
+            return False
+        texts, form = "".join(values), values[0].encode().translate(_DIGITS)
+        return texts.isascii() and texts.encode().translate(_DIGITS) == form * len(values)
     return kinds <= {int, float} and not any(map(ne, values, values))
