@@ -75,9 +75,7 @@ def sorted_by(positions: Sequence[int], values: list[Any], descends: bool, order
 def _are_alike(values: list[Any]) -> bool:
     """Return whether all values are numbers, or all are ISO dates that differ only in digits."""
     kinds = set(map(type, values))
-    if kinds == {str}:
-        if _DATE.fullmatch(values[0]) is None or len(set(map(len, values))) > 1:
-            return False
-        texts, form = "".join(values), values[0].encode().translate(_DIGITS)
-        return texts.isascii() and texts.encode().translate(_DIGITS) == form * len(values)
-    return kinds <= {int, float} and not any(map(ne, values, values))
+    if kinds == {str} and _DATE.fullmatch(values[0]):
+        form = f"{values[0]}\n".encode().translate(_DIGITS)
+        return "\n".join([*values, ""]).encode("utf-8", "replace").translate(_DIGITS) == form * len(values)
+    return kinds == {int} or (kinds <= {int, float} and not any(map(ne, values, values)))
