@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
+from reducer.engine.earlier import hide_markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import parse, parse_nested
+from reducer.paths import Expression
 from reducer.plan.nodes import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.plan.place import Place, Settings, Work
 from reducer.plan.protected import Protected, References, Scans
@@ -129,7 +131,8 @@ def _scans(rule: Rule) -> Scans:
 
 
 def _work(rule: Rule, top: Opened, scans: Scans, references: References) -> Work:
-    return Work(top, Settings(rule.marks, rule.all_keys), scans, references)
+    labels = frozenset(mark.text for mark in rule.marks if isinstance(mark, Expression))
+    return Work(top, Settings(rule.marked, labels, rule.all_keys), scans, references)
 
 
 def _one_pass(rule: Rule, content: Any, work: Work, reads: frozenset[str] = frozenset()) -> Outcome:
@@ -140,7 +143,8 @@ def _one_pass(rule: Rule, content: Any, work: Work, reads: frozenset[str] = froz
     top = work.top
     if rule.text_paths is not None and not top.is_text:  # a line is a text, whatever it contains
         _open_texts(work.root(), rule.text_paths)
-    arrived = build(top.value, top.inside.get(0), 0, seen=True)
+    hide_markers(work, rule.reads_of_marked, content)
+    arrived = work.root().json
     if rule.when is not None and not _holds(rule.when, arrived, top):
         return Outcome(rule, content, gated=True)
     steps = [_apply(step, work, arrived) for step in rule.steps]
