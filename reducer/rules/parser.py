@@ -127,8 +127,8 @@ _AMBIGUOUS = {
 }
 """The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
-_RESOLVER: Any = Resolver()
-"""Finds the type that YAML 1.1 gives to a value without quotes."""
+_RESOLVERS: Any = Resolver.yaml_implicit_resolvers
+"""The types of YAML 1.1 with their patterns, by first character. `resolve` fails in the sandbox of Temporal."""
 _START = Span(1, 1, 1)
 
 
@@ -281,7 +281,8 @@ class _Reader:
             advice = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
         else:
-            tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+            tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
+            tag = next(tags, "").rpartition(":")[2]
             if tag in _AMBIGUOUS:
                 code, kind, more = _AMBIGUOUS[tag]
                 shown = shortened(text)
