@@ -180,8 +180,7 @@ def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
         if operator is not None:
             return word.problem("E053", f"`{word.value}` is not an operator", f"write `{operator}`")
     previous = before[0].type if before else ""
-    for kind, kind_before, code, advice in _UNEXPECTED:
-        if kind in (token.type, "") and kind_before in (previous, ""):
-            break
+    rows = (row[2:] for row in _UNEXPECTED if row[0] in (token.type, "") and row[1] in (previous, ""))
+    code, advice = next(rows)
     message = _MESSAGES.get(code, "unexpected `{}`").format(shortened(token.text))
     return token.problem(code, message, advice.format(token.value))
