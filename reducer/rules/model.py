@@ -118,7 +118,7 @@ class EntityKeys(Model):
     pattern: Names | None = Field(None, description="One or several regexes (requires the extra `patterns`).")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
-        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
+        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST] | None
     ) = Field(None, description="A text file with one word per line, next to the rule file.")
     case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
     ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")

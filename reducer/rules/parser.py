@@ -216,11 +216,11 @@ class _Reader:
             items = []
             while not self.loader.check_event(e.SequenceEndEvent):
                 items.append(self.node(depth - 1))
-            span = self._span(event, self.loader.get_event())
-            if self.text.startswith("[?", event.start_mark.index):
-                self.report.add(*unquoted(self.report.lines, Span(*span)))
-                items = []  # only the missing quotes are reported
-            return SequenceNode(*span, items=tuple(items))
+            found = SequenceNode(*self._span(event, self.loader.get_event()), items=tuple(items))
+            if not self.report.lines[found.line - 1].startswith("[?", found.column - 1):
+                return found
+            self.report.add(*unquoted(self.report.lines, found))
+            return replace(found, items=())  # only the missing quotes are reported
         entries, keys, incomplete = [], dict[str, int](), False
         while not self.loader.check_event(e.MappingEndEvent):
             key = self._key(self.node(depth - 1), keys)

@@ -78,7 +78,7 @@ def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: I
     """Report the errors of pydantic in a node, at most one at each place."""
     placed = [(details, tuple(_keys(details["loc"]))) for details in errors]
     misspelt = {place[:-1] for details, place in placed if details["type"] == "extra_forbidden"}
-    seen: set[Place] = set()
+    seen = {place[:-1] for details, place in placed if place and details["type"] != "missing"}
     for details, place in placed:
         if details["type"] == "extra_forbidden":
             _report_extra(report, node, model, place)
