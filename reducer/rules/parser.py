@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -73,14 +73,15 @@ def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree
     """
     node = tree
     for number, step in enumerate(place, 1):
-        below: Mapping[Any, Tree] = {}
-        if isinstance(node, SequenceNode):
-            below = dict(enumerate(node.items))
-        elif isinstance(node, MappingNode):
-            below = {name.value: name if key and number == len(place) else value for name, value in node.entries}
-        if step not in below:
+        if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+            continue
+        for name, value in node.entries if isinstance(node, MappingNode) else ():
+            if name.value == step:
+                node = name if key and number == len(place) else value
+                break
+        else:
             break
-        node = below[step]
     return node
 
 

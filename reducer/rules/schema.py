@@ -56,12 +56,11 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     Editors suggest `tools` and `conditions`. `entities` are the custom entity types, which are valid in addition to the
     built-in types.
     """
-    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys, *operations().values())
+    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys)
     _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
     kinds: dict[str, Schema] = whole["$defs"]
     rule = kinds.pop("RuleFile")
     keys = rule["properties"]
-    keys["steps"]["items"] = {"anyOf": [{"$ref": f"#/$defs/{op.__name__}"} for op in operations().values()]}
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
     kinds["EntityType"] = {"enum": [*dict.fromkeys((*ALL_TYPES, *GROUPS, *entities))]}
     for action, op in operations().items():
