@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct
 
 from reducer.histories import why_untouched
 from reducer.histories.format import Path, Scalar, Some, ToolCall, ToolReturn, Turn, numbered
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "model-messages"
 EXPECTED = "a list of messages, each an object with `kind` and `parts`"
@@ -22,13 +22,13 @@ class Part(Struct, gc=False):
     part_kind: Any = None
     tool_name: Any = None
     tool_call_id: Any = None
-    content: Raw | UnsetType = UNSET
-    args: Raw | UnsetType = UNSET
+    content: Json = UNSET
+    args: Json = UNSET
     outcome: Any = None
     tool_kind: Any = None
     metadata: dict[str, Raw] | list[Raw] | Scalar = None
     timestamp: Any = None
-    content_file_digests: Raw | UnsetType = UNSET
+    content_file_digests: Json = UNSET
 
 
 class StoredMessage(Struct, gc=False):

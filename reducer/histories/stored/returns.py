@@ -9,7 +9,7 @@ from reducer.formats.json_text import read_json
 from reducer.histories import protecting
 from reducer.histories.format import ToolReturn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
-from reducer.histories.stored.events import Found, Key, copies_of, mentions_after, read_history, text_of
+from reducer.histories.stored.events import Found, Key, copies_of, mentions_in, read_history, text_of
 from reducer.histories.stored.messages import InputFormat
 
 
@@ -62,7 +62,7 @@ def reduce_json(
     which `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
     """
     history = read_history(data, input_format)
-    mentions = mentions_after(lambda: history) if references else None
+    mentions = mentions_in(lambda: history) if references else None
     changes: list[tuple[Content, Any]] = []
     for found in _decoded(*history, lambda one: not one.untouched and applies(one.tool)):
         if not found.untouched:
