@@ -55,7 +55,7 @@ class ToolReturn(Struct, gc=False):
     """
 
     call_id: Any
-    contents: list[Raw]
+    contents: list[Json]
     tool: Any = None
     part: int = 0
     untouched: str = ""
@@ -111,10 +111,10 @@ def parts(content: Json, source: Source) -> list[Part]:
     return objects(source.decode(list[One[Part]], content), Part)  # type: ignore[arg-type]
 
 
-def texts(content: Json, source: Source) -> list[Raw]:
-    """Return the texts of a content that is a list of parts, or else the content itself, if any."""
+def texts(content: Json, source: Source) -> list[Json]:
+    """Return the texts of a content that is a list of parts, or else the content itself."""
     if source.mark(content) != "[":
-        return [] if content is UNSET else [content]
+        return [content]
     return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
 
 

@@ -271,26 +271,22 @@ def _check_call(call: _Link, waiting: _Calls) -> Iterator[Finding]:
 
 
 def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    path, call_id, tool = found.path, found.id, found.tool
-    if calls := waiting.get(call_id):
-        # Calls with the same id are matched by tool name, otherwise by order.
-        call = next((call for call in islice(calls, _MAX_SEARCHED) if call.tool == tool), calls[0])
-        calls.remove(call)
+    calls = waiting.get(found.id)
+    if calls:
+        call = calls.pop(0)
         if not calls:
-            del waiting[call_id]
-        answered[call_id] = call.path[:-1]
-        if call.tool != tool and type(call.tool) is type(tool) is str:
-            words = (
-                f"answers {path_text(call.path[:-1])}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
-            )
-            yield Finding("V035", (*path[:-1], "tool_name"), words)
-    elif call_id in answered:
-        yield Finding("V033", path, f"the call {path_text(answered[call_id])} already has a return")
+            del waiting[found.id]
+        place = answered[found.id] = call.path[:-1]
+        if call.tool != found.tool and type(call.tool) is type(found.tool) is str:
+            words = f"answers {path_text(place)}, a call of {_tool(call.tool)}, with the tool name {_tool(found.tool)}"
+            yield Finding("V035", (*found.path[:-1], "tool_name"), words)
+    elif found.id in answered:
+        yield Finding("V033", found.path, f"the call {path_text(answered[found.id])} already has a return")
     else:
         others = islice(waiting.items(), _MAX_SEARCHED)
-        same = next((other for other, calls in others if calls[0].tool == tool), None)
+        same = next((other for other, calls in others if calls[0].tool == found.tool), None)
         hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
-        yield Finding("V032", path, f"no call of the previous response has the id {short(call_id)}{hint}")
+        yield Finding("V032", found.path, f"no call of the previous response has the id {short(found.id)}{hint}")
 
 
 def _check_id(link: _Link) -> Iterator[Finding]:

@@ -74,11 +74,10 @@ def _response(message: StoredMessage) -> Turn:
 
 
 def _tool_return(part: Part, number: int, source: Source) -> ToolReturn:
-    contents = [] if part.content is UNSET else [part.content]
     why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
     if part.content_file_digests is not UNSET and source.mark(part.content) == '"':
         why = why or "its content is bytes, a date or similar, stored as a text"
-    return ToolReturn(part.tool_call_id, contents, part.tool_name, number, why, part.timestamp, _at(number))
+    return ToolReturn(part.tool_call_id, [part.content], part.tool_name, number, why, part.timestamp, _at(number))
 
 
 def _at(number: int) -> Path:

@@ -142,8 +142,7 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
 
 
 def _return(part: Part, number: int, tool: Any, call_id: Any, content: Json, is_error: bool) -> ToolReturn:
-    contents = [] if content is UNSET else [content]
-    return ToolReturn(call_id, contents, tool, number, "it is an error" if is_error else "", part.timestamp)
+    return ToolReturn(call_id, [content], tool, number, "it is an error" if is_error else "", part.timestamp)
 
 
 def _add(one: ToolReturn, copy: ToolReturn) -> None:
@@ -173,7 +172,8 @@ def _id_of(one: ToolReturn) -> str | None:
 
 
 def _content_of(one: ToolReturn) -> bytes | None:
-    return bytes(one.contents[0]) if one.contents else None
+    [content, *_] = one.contents
+    return None if content is UNSET else bytes(content)
 
 
 def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:

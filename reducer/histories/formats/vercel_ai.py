@@ -79,8 +79,7 @@ def read(message: UIMessage, source: Source) -> list[Turn | ToolReturn]:
             at = ("parts", number, "toolCallId")
             response.calls.append(ToolCall(_tool(part), part.tool_call_id, part.input, at))
             if part.state in _OUTPUTS:
-                output = [] if part.output is UNSET else [part.output]
-                found.append(ToolReturn(part.tool_call_id, output, _tool(part), number, _untouched(part), at=at))
+                found.append(ToolReturn(part.tool_call_id, [part.output], _tool(part), number, _untouched(part), at=at))
     return found
 
 

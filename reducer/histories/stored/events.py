@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from reducer.histories import why_untouched
 from reducer.histories.format import ToolReturn, Turn
@@ -123,9 +123,9 @@ def _texts(turn: Turn, source: Source) -> list[str]:
 
 def copies_of(one: ToolReturn, source: Source) -> list[Raw]:
     """Return the copies of a content that can change, texts first: the others can be the values that they encode."""
-    copies = [raw for raw in one.contents if source.mark(raw) in ('"', "[", "{")]
-    copies.sort(key=lambda raw: source.mark(raw) != '"')
-    return copies or one.contents[:1]
+    written = [raw for raw in one.contents if raw is not UNSET]
+    copies = [raw for raw in written if source.mark(raw) in ('"', "[", "{")]
+    return sorted(copies, key=lambda raw: source.mark(raw) != '"') or written[:1]
 
 
 def text_of(value: Any) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
 
-from reducer.errors import HistoryError, did_you_mean, nearest
+from reducer.errors import HistoryError
 from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, described, line_and_column, readable
@@ -91,9 +91,7 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
     formats = [one for one in FORMATS if input_format in ("auto", one.NAME)]
     if not formats:
-        question = did_you_mean(nearest(input_format, [form.NAME for form in FORMATS]))
-        hint = f"; {question}" if question else ""
-        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
+        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
     return formats
 
 
@@ -119,7 +117,7 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) ->
     """
     best: MessageList | None = None
     is_list = source.mark(raw) == "["
-    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, source.members(raw).keys()):
+    for form in _likely(source, formats, raw):
         kind: Any = list[One[form.MESSAGE]]  # type: ignore[name-defined]
         messages = source.decode(kind, raw) if is_list else [source.decode(form.MESSAGE, raw)]
         if any(is_message(message, form, source, len(formats) > 1) for message in messages):
@@ -138,18 +136,21 @@ def is_message(message: Any, form: Format, source: Source, strict: bool = False)
     return type(message) is form.MESSAGE and form.recognises(message, source, strict)
 
 
-def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
-    """Return the formats whose messages have at least two of these keys."""
-    return [form for form in formats if len(keys & _keys(form.MESSAGE)) > 1]
+def _likely(source: Source, formats: Sequence[Format], raw: Raw) -> list[Format]:
+    """Return the formats to try, those first whose messages have the most of the keys in a list or object.
 
-
-def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
-    """Return the formats in the order in which to try them: those first whose messages have the keys that `raw` has.
-
-    To decode with the wrong format takes as long as everything else together.
+    To decode with the wrong format takes as long as everything else together. A message outside of lists has at least
+    two keys of its format.
     """
-    found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
-    return sorted(formats, key=lambda form: (-len(found & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
+    if source.mark(raw) == "[":
+        head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
+        keys = {key.decode() for key in _KEY.findall(head)}
+        least = 0
+    else:
+        keys = set(source.members(raw))
+        least = 2
+    likely = [form for form in formats if len(keys & _keys(form.MESSAGE)) >= least]
+    return sorted(likely, key=lambda form: (-len(keys & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
 
 
 @cache
