@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable, Iterator
-from json.decoder import JSONDecodeError
 from types import NoneType
 from typing import Any
 
@@ -69,18 +68,6 @@ def is_deep(value: Any, length: int, levels: int = MAX_JSON_DEPTH) -> bool:
     return any(type(item) is list or type(item) is dict for item in level)
 
 
-def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
-    """Return an error with the message and the position of Python 3.11.
-
-    Since 3.13, the error for a trailing comma is located at the comma and not after it.
-    """
-    if not error.msg.startswith("Illegal trailing comma"):
-        return error
-    rest = error.doc[error.pos + 1 :].lstrip(" \t\n\r")
-    words = "Expecting value" if rest.startswith("]") else "Expecting property name enclosed in double quotes"
-    return JSONDecodeError(words, error.doc, len(error.doc) - len(rest))
-
-
 def is_media(value: Any) -> bool:
     """Return whether a value is a media item (image, audio, document, upload), as stored JSON or as an object.
 
@@ -132,16 +119,16 @@ def shown(value: Any) -> Any:
     if kind is dict:
         try:
             "".join(value)  # the fastest check that all keys are texts
+            return value
         except TypeError:
             return {_key(key): item for key, item in value.items()}
-        return value
     if kind in PLAIN or is_media(value):
         return value
     if hasattr(value, "__plain__"):
         return value.__plain__()
     # Convert only one level of other containers, so that media items in them keep their identity.
     if isinstance(value, dict):
-        return {_key(key): item for key, item in value.items()}
+        return shown(dict(value))
     return list(value) if isinstance(value, (list, tuple)) else _jsonable(value)
 
 
