@@ -35,8 +35,9 @@ _MEDIA_FIELDS = {
     "kind": frozenset({str}),
     **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), frozenset({str, NoneType})),
     "vendor_metadata": frozenset({dict, NoneType}),
+    "force_download": frozenset({bool}),
 }
-_URL_FIELDS = {**_MEDIA_FIELDS, "force_download": frozenset({bool, str})}
+_ALLOWED = ("force_download", "allow-local")
 
 
 class Unreducible(Exception):
@@ -96,13 +97,12 @@ def _is_stored_media(item: dict[str, Any]) -> bool:
     if type(kind) is not str or kind not in _MEDIA:
         return False
     required = _MEDIA[kind]
-    accepted = _URL_FIELDS if required == ("url",) else _MEDIA_FIELDS
     for name in required:
         if type(item.get(name)) is not str:
             return False
     for name, value in item.items():
-        is_flag = name == "force_download" and type(value) is str and value != "allow-local"
-        if name not in required and (is_flag or type(value) not in accepted.get(name, ())):
+        is_text = type(value) is str and (name in required or (name, value) == _ALLOWED)
+        if not is_text and type(value) not in _MEDIA_FIELDS.get(name, ()):
             return False
     return True
 
