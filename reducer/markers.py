@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 Unit = Literal["characters", "items"]
@@ -82,10 +83,12 @@ def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Cou
     """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
     count = min(count, MAX_COUNT)
     parts = [f"{count} more {unit}"]
-    for label in dict.fromkeys(label for label, _ in tallies or ()):
-        of_label = [(-number, value) for (each, value), number in (tallies or {}).items() if each == label]
-        frequent = sorted((value, -number) for number, value in sorted(of_label)[:_MAX_TALLIES])
-        parts.append(f"{label}: {', '.join(f'{min(number, MAX_COUNT)} {value}' for value, number in frequent)}")
+    by_label: dict[str, list[tuple[int, str]]] = {}
+    for (label, value), number in (tallies or {}).items():
+        by_label.setdefault(label, []).append((-number, value))
+    for label, counts in by_label.items():
+        frequent = sorted(sorted(counts)[:_MAX_TALLIES], key=itemgetter(1))
+        parts.append(f"{label}: {', '.join(f'{min(-number, MAX_COUNT)} {value}' for number, value in frequent)}")
     if mentions:
         parts.append(f"mentions {', '.join(mentions)}")
     return f"{PREFIX}{'; '.join(parts)}]"
@@ -118,9 +121,11 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
                 found.append(marker)
                 end = marker.stop
     last = read(text, len(text), tail, reads)
-    if last is None or (last.start < end and found[-1].start != last.start):
-        return (*found,)
-    return (*(marker for marker in found if marker.start < last.start), last)
+    if last is not None and last.start >= end:
+        found.append(last)
+    elif last is not None and last.start == found[-1].start:
+        found[-1] = last
+    return tuple(found)
 
 
 def read_item(item: object, reads: Reads, labels: Collection[str] | None = None) -> Marker | None:
