@@ -88,7 +88,7 @@ def shortened(text: str, width: int = 60) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the name in `known` that was probably meant, or an empty text.
 
-    Upper and lower case are equal, and so are `-`, `_` and blanks.
+    Upper and lower case are equal, and so are `-`, `_` and blanks. A name with the same letters comes first.
     """
     names: dict[str, str] = {}
     for name in known:
@@ -96,7 +96,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
     meant = _folded(word)
     if meant in names:
         return names[meant]
-    similar = get_close_matches(meant, names, 1, _SIMILAR)
+    exchanged = [name for name in names if sorted(name) == sorted(meant)]
+    similar = exchanged or get_close_matches(meant, names, 1, _SIMILAR)
     return names[similar[0]] if similar else ""
 
 

@@ -15,6 +15,7 @@ from reducer.errors import did_you_mean, is_typo, nearest, shortened
         ("limt", ["limit", "drop"], "limit"),
         ("Risk", ["risk", "score"], "risk"),
         ("last seen", ["last-seen", "last_scan"], "last-seen"),
+        ("form", ["forum", "from"], "from"),
         ("--tpo", ["--top", "--type"], "--top"),
         ("xyz", ["limit"], ""),
         ("x" * 100_000, ["x" * 99_999], "x" * 99_999),
