@@ -27,12 +27,7 @@ _WINDOW = 1024
 Without a window, they take quadratic time for some patterns, such as `x.*y|x`.
 """
 
-_PROSE = """\
-The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in of a bank.
-Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.
-Name of the file, size in bytes, owner, and the time it was last written: see the table below."""
-_MAX_SHARE = 0.9
-"""A pattern that matches a larger share of the letters of ordinary prose is refused."""
+_SENTENCE = b"It was the page"
 _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 
 # The library moves the states in which words end to the front. If nearly all states are like that (`host1`, `host10`),
@@ -91,7 +86,7 @@ def compile_pattern(kind: str, text: str) -> Find:
         regexp = re2.compile(text.encode(), options)
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
-    _check_matches_in_prose(text, regexp)
+    _check_is_specific(text, regexp)
     if regexp.groups:
         _check_group(text, matches_empty)
 
@@ -139,18 +134,15 @@ def _value_span(text: str, match: Any, group: int) -> tuple[int, int]:
     return start + len(value) - len(value.lstrip()), start + len(value)
 
 
-def _check_matches_in_prose(text: str, regexp: Any) -> None:
-    """Raise `CustomTypeError` if a pattern matches the empty text, or nearly all of ordinary prose."""
-    found = [match[0] for match in regexp.finditer(_PROSE.encode())]
-    if b"" in found or regexp.search(b"") is not None:
-        advice = "use `+` for `*`, or add how the entity starts"
-        raise CustomTypeError("this pattern matches the empty text", advice, width=len(text))
-    letters = sum(map(str.isalnum, _PROSE))
-    matched = sum(map(str.isalnum, b"".join(found).decode()))
-    if matched > _MAX_SHARE * letters:
-        message = f"this pattern matches everything: {100 * matched // letters}% of the letters of ordinary prose"
-        advice = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
-        raise CustomTypeError(message, advice, width=len(text))
+def _check_is_specific(text: str, regexp: Any) -> None:
+    """Raise `CustomTypeError` if a pattern matches the empty text, or a word such as `the`."""
+    for match in regexp.finditer(_SENTENCE):
+        if b"the" in match[0]:
+            advice = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
+            raise CustomTypeError("this pattern matches ordinary words", advice, width=len(text))
+        if not match[0]:
+            advice = "use `+` for `*`, or add how the entity starts"
+            raise CustomTypeError("this pattern matches the empty text", advice, width=len(text))
 
 
 def _explained(text: str, error: bytes | str) -> CustomTypeError:
