@@ -137,9 +137,9 @@ def _version(value: Any) -> Any:
 
 
 def _action(step: Any) -> str | None:
-    """Return the tag of the only action of a step."""
-    actions = [f"[{verb}]" for verb in operations() if type(step) is dict and verb in step]
-    return actions[0] if len(actions) == 1 else None
+    """Return the tag of the first action of a step; others are not valid keys of the same step."""
+    actions = [f"[{key}]" for key in step if key in operations()] if type(step) is dict else []
+    return actions[0] if actions else None
 
 
 def _any_operation(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
