@@ -98,12 +98,12 @@ def test_the_schema_includes_definitions_from_invalid_rule_files(folder: Path, c
     (folder / "words.yaml").write_text("entities\n")
 
     def own(schema: dict[str, Any]) -> list[str]:
-        types = rule_schema()["$defs"]["Entity"]["enum"]
-        return [name for name in schema["$defs"]["Entity"]["enum"] if name not in types]
+        types = rule_schema()["$defs"]["EntityType"]["enum"]
+        return [name for name in schema["$defs"]["EntityType"]["enum"] if name not in types]
 
     schema = cli("schema", "--rules", ".").json
     assert own(schema) == ["host", "ticket"]
-    assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
+    assert schema["$defs"]["Limit"]["properties"]["always_keep"]["examples"] == ["severe"]
     assert own(cli("schema", "--rules", "lookup.yaml").json) == []
 
 
