@@ -74,10 +74,10 @@ def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
     return chosen
 
 
-def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
+def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case:
     """Apply a rule to a sample, and check the laws and the expectations of its test. Never raises.
 
-    `update` collects snapshots. Return None for a file that cannot be read.
+    `update` collects snapshots.
     """
     rule, test, place = sample.rule, sample.test, sample.place
     case = Case("test" if test else "sample", rule, sample.name, (*place[:-1], "name") if test else place)
@@ -86,7 +86,7 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
         content = sample.read()
         dump(content)
     except (FileError, RecursionError) as error:
-        return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
+        return replace(case, failures=(Failure(str(error), place=place, what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
         failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, outcome)]

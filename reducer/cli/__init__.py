@@ -54,18 +54,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"error: {error}")
         return 2
     except SystemExit as error:
-        is_pipe = isinstance(error.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
-        return 0 if is_pipe else error.code if isinstance(error.code, int) else 2
+        if isinstance(error.__context__, BrokenPipeError):  # `rich` exits with 1 if the reader closed the output
+            return 0
+        return error.code if isinstance(error.code, int) else 2
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        is_pipe = isinstance(error, BrokenPipeError)  # the reader closed the output
-        if not is_pipe:
-            say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
-        if error.filename is None:
+        if error.filename is None:  # the output cannot be written
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if is_pipe else 2
+        if isinstance(error, BrokenPipeError):  # the reader closed the output
+            return 0
+        say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
+        return 2
 
 
 def _nearest(error: OSError) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
-
-from reducer.errors import did_you_mean, nearest
 
 
 def parser(
@@ -31,16 +28,6 @@ def parser(
         default = f"output format (default: {formats[0]})"
         reader.add_argument("--format", choices=formats, default=formats[0], help=default)
     return reader
-
-
-def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse arguments and options in any order. Exits with code 2 if one of them is invalid."""
-    options, unknown = reader.parse_known_intermixed_args(arguments)
-    if unknown:
-        known = re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())  # argparse has no public list of its options
-        question = did_you_mean(nearest(unknown[0].partition("=")[0], known))
-        reader.error("; ".join(filter(None, (f"unrecognized arguments: {' '.join(unknown)}", question))))
-    return options
 
 
 def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from reducer.analysis.records import problem_fields
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
 from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say, visible
+from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, visible
 from reducer.cli.sources import Chosen, choose_rules
 from reducer.errors import Diagnostic
 from reducer.files import has_samples, is_builtin
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("check", __doc__, ("rules", "--strict"), formats=("text", "json"))
     reader.add_argument("--fix", action="store_true", help="apply the corrections that are safe, then check")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     if options.fix:
         _correct(choose_rules(options.rules))
     problems = _check(options)
@@ -76,8 +76,6 @@ def _correct(chosen: Chosen) -> None:
         raise CommandError("the built-in rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
-    changed = [name for name, text in after.items() if text != before[name]]
-    for name in changed:
-        write(Path(name), after[name])
-    if changed:
-        say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
+    for name, text in after.items():
+        if text != before[name]:
+            write(Path(name), text)

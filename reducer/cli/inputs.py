@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,31 @@ if TYPE_CHECKING:
 
 _MAX_RETURNS = 10_000
 """Tool returns to read for a suggestion."""
+
+
+@dataclass(slots=True)
+class Problems:
+    """The inputs that a verb cannot read: the number of errors, and other JSON in folders with the reasons.
+
+    `advice` follows the error of a named file that is no history.
+    """
+
+    advice: str = ""
+    errors: int = 0
+    skipped: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def reported(self, source: Source) -> Iterator[None]:
+        """Report a `FileError` that the block raises for a source, so that the verb can continue with the next."""
+        try:
+            yield
+        except FileError as error:
+            is_other = re.match("not (a history|JSON): ", str(error).removeprefix(f"{source.name}: "))
+            if is_other and source.folder:
+                self.skipped.append(str(error))
+            else:
+                self.errors += 1
+                say(f"error: {error}{self.advice if is_other else ''}")
 
 
 def sources_or_sample(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from reducer.cli.screen import CommandError
+from reducer.cli.screen import CommandError, say
 from reducer.files import replaced
 from reducer.inputs.compression import compressed
 from reducer.inputs.sources import Source
@@ -83,6 +83,8 @@ def open_target(file: Path | None) -> Iterator[IO[bytes]]:
 
 
 def write(file: Path | None, content: bytes) -> None:
-    """Write a file; None is standard output. Raises `FileError`."""
+    """Write a file, and say so; None is standard output. Raises `FileError`."""
     with open_target(file) as target:
         target.write(content)
+    if file is not None:
+        say(f"wrote {file}, {len(content):,} bytes")

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
-from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
+from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files, write_file
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
@@ -89,7 +88,7 @@ def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, b
     if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
         raise rules_error(errors, str(folder), "written")
     for file, content in files.items():
-        write(file, content)
+        write_file(file, content)
 
 
 def short(path: Path) -> Path:

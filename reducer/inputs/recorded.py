@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from reducer.errors import FileError, HistoryError
 from reducer.histories.stored import Return, returns
-from reducer.inputs.chunks import TOO_LONG, Chunk, read_lines
+from reducer.inputs.chunks import Chunk, read_lines
 from reducer.inputs.sources import ENDINGS, STANDARD_INPUT, Source
 
 _T = TypeVar("_T")
@@ -98,16 +98,15 @@ def read_each(
 def _read_line(
     source: Source, line: Chunk, read: Callable[[Source, Chunk], Iterable[_T]], skipped: list[str]
 ) -> Iterator[_T]:
-    place = line.place(source.name)
-    if line.kind == "long line":
-        skipped.append(f"{place}: {TOO_LONG}")
-    elif not line.is_blank:
-        try:
-            yield from read(source, line)
-        except HistoryError as error:
-            if not line.number:
-                raise FileError(f"{place}: {error}") from None
-            skipped.append(f"{place}: {error}")
+    if line.is_blank:
+        return
+    try:
+        yield from read(source, line)
+    except HistoryError as error:
+        message = f"{line.place(source.name)}: {error}"
+        if not line.number:
+            raise FileError(message) from None
+        skipped.append(message)
 
 
 def _tool_of(file: str) -> str:

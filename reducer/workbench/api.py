@@ -295,9 +295,7 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
         found |= set(problems_when_run(rule, whole, text.encode()))
         tree, _ = parse_rule(text, file)
         for sample in samples_of(rule, whole):
-            result = run_sample(whole, sample)
-            if result is not None:
-                tests.append(_test_as_json(result, tree))
+            tests.append(_test_as_json(run_sample(whole, sample), tree))
     return {"problems": list(map(problem_fields, sorted(found, key=lambda one: one.location))), "tests": tests}
 
 

@@ -30,7 +30,7 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
-    assert "  Tools without a rule: 1 tool, 1 call, 1,428 characters; `init` drafts rules\n" in result.out
+    assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
 
 def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None:

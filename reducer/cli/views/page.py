@@ -9,7 +9,7 @@ from reducer.analysis.json_report import report_as_json
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report
 from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, say
+from reducer.cli.screen import CommandError
 from reducer.workbench.page import report_page
 
 
@@ -23,10 +23,5 @@ def check_name(output: str | None, output_format: str) -> None:
 
 def write_page(report: Report, needs: Sequence[Attention], output: str | None) -> None:
     """Write the page of a report whose returns have trees. No output is standard output. Raises `FileError`."""
-    trees = [entry.tree for entry in report.returns]
-    page = report_page(report_as_json(report, needs, Prices()), trees)
-    if output is None or output == "-":
-        write(None, page)
-    else:
-        write(Path(output), page)
-        say(f"wrote {output}, {len(page):,} bytes")
+    page = report_page(report_as_json(report, needs, Prices()), [entry.tree for entry in report.returns])
+    write(None if output in (None, "-") else Path(output), page)
