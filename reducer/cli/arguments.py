@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 
@@ -17,10 +16,12 @@ def parser(
     `documentation` is the docstring of the verb's module; arguments are printed before its examples.
     """
     description, title, examples = (documentation or "").partition("examples:\n")
-    layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
-    name, epilog = f"reducer {verb}".strip(), title + examples
     reader = argparse.ArgumentParser(
-        name, description=description, epilog=epilog, formatter_class=layout, allow_abbrev=False
+        f"reducer {verb}".strip(),
+        description=description,
+        epilog=title + examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     for argument in shared:
         reader.add_argument(argument, **_SHARED[argument])

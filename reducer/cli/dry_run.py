@@ -23,15 +23,15 @@ from typing import NoReturn, TextIO
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
+from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, LineSum, Report, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import Problems, nothing_found, sources_or_sample
-from reducer.cli.outputs import check_targets, open_target, targets
+from reducer.cli.outputs import check_targets, open_target, targets, write
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
-from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
@@ -40,6 +40,7 @@ from reducer.inputs.compression import compressed
 from reducer.inputs.recorded import Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
+from reducer.workbench.page import report_page
 
 _CHUNKS_AHEAD = 2
 """Chunks to read ahead per worker: about 2 MB of JSON lines, or a row group."""
@@ -89,7 +90,8 @@ def dry_run(options: Namespace) -> int:
 
 def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     if options.format == "html":
-        write_page(report, needs, options.output)
+        page = report_page(report_as_json(report, needs, Prices()), [entry.tree for entry in report.returns])
+        write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
         print_json(report_as_json(report, needs, Prices()), stream)
     elif options.format == "diff":
@@ -103,14 +105,15 @@ def _prepare(options: Namespace, stream: TextIO) -> _Run:
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     reducer = Reducer(load(chosen), chosen.sources)
     sources = sources_or_sample(options.histories, (*ENDINGS, tables.ENDING) if options.column else ENDINGS)
-    has_parquet = any(tables.is_parquet(source.name) for source in sources)
+    has_parquet = any(map(tables.is_parquet, sources))
     if options.column and not has_parquet:
         raise CommandError("--column requires Parquet files (.parquet)")
     written: Mapping[Source, Path | None] = {}
     if options.writes:
-        written = targets(options.output, sources, chosen.files)
+        archive = [] if options.archive is None else [Path(options.archive)]
+        written = targets(options.output, sources, [*chosen.files, *archive])
     elif options.output not in (None, "-"):
-        check_targets([Path(options.output)], [*(source.path for source in sources), *chosen.files])
+        check_targets([Path(options.output)], sources, chosen.files)
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
@@ -129,20 +132,19 @@ def _check_archive(options: Namespace, has_parquet: bool) -> None:
         raise CommandError("--archive stores the originals of the histories that --output writes; add --output")
     if has_parquet:
         raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
-    if os.path.realpath(options.output) == os.path.realpath(options.archive):
-        raise CommandError(f"{options.archive}: --archive and --output must be different files")
     from reducer.archive import Archive  # SQLite takes time to import
 
     Archive(options.archive).close()
 
 
-def _is_below(minimums: Mapping[str, float], result: Report) -> bool:
+def _is_below(minimums: Mapping[str, float], report: Report) -> bool:
     """Return whether a measure is below its minimum, and print those. A measure without values is never below."""
-    total = result.total
-    parts = {"saved": (total.before - total.after, total.before)}
-    if (measures := result.tally.measures) is not None:
-        parts["references"] = (measures.kept, measures.references)
-        parts["entities"] = (measures.recall.kept, measures.recall.total)
+    total, measures = report.total, report.tally.measures or Measures()
+    parts = {
+        "saved": (total.before - total.after, total.before),
+        "references": (measures.kept, measures.references),
+        "entities": (measures.recall.kept, measures.recall.total),
+    }
     is_below = False
     for name, least in minimums.items():
         part, whole = parts[name]
@@ -176,7 +178,7 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         return
     target = run.targets[source]
     with open_target(target) as file:
-        if tables.is_parquet(source.name):
+        if tables.is_parquet(source):
             with tables.writer(source.name, file) as write:
                 yield write
         else:
@@ -187,7 +189,7 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
     """Add up the results of one source, and write its output. Raises `FileError` if the source cannot be read."""
-    lines = LineSum(source.name, noun="row" if tables.is_parquet(source.name) else "line")
+    lines = LineSum(source.name, noun="row" if tables.is_parquet(source) else "line")
     with _open_output(run, source) as write:
         for _, call in calls:
             result = call()
@@ -228,7 +230,7 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
     for source in run.sources:
         target = run.targets.get(source)
         chunks = read_chunks(source, tool=None if source.folder else tool)
-        if tables.is_parquet(source.name):
+        if tables.is_parquet(source):
             chunks = tables.row_groups(source.name, options.column)
         try:
             for chunk in chunks:

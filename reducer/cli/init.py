@@ -14,7 +14,6 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from reducer.analysis.texts import characters
 from reducer.cli.arguments import parser, share
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import console, counted, say, visible
-from reducer.cli.sources import Chosen, load, write_new
+from reducer.cli.sources import choose_rules, load, write_new
 from reducer.cli.views.diff import print_changes
 from reducer.files import rule_files, write_file
 from reducer.inputs.recorded import Selection
@@ -75,10 +74,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _print_left_out(trial: Trial) -> None:
     """Print each kind of place that the rule removes or cuts, the largest first."""
-    edits = list(chain.from_iterable(outcome.edits() for outcome in trial.outcomes))
-    found = changes([edit for edit in edits if not edit.is_restored])
-    print_changes(sorted(found, key=lambda one: one.after - one.before), console())
-    restored = sum(edit.after - edit.before for edit in edits if edit.is_restored)
+    removed, restored = [], 0
+    for outcome in trial.outcomes:
+        for edit in outcome.edits():
+            if edit.is_restored:
+                restored += edit.after - edit.before
+            else:
+                removed.append(edit)
+    print_changes(sorted(changes(removed), key=lambda one: one.after - one.before), console())
     if restored:
         print(f"    + entities in removed items and texts: {counted(restored, 'character')}")
     if trial.uncounted:
@@ -106,7 +109,7 @@ def _draft_all(
 ) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool may return little."""
     has_rules = folder.is_dir() and rule_files(folder)
-    existing = load(Chosen((folder,), str(folder)), "drafted") if has_rules else None
+    existing = load(choose_rules([str(folder)])) if has_rules else None
     files = file_names(returns_by_tool)
     drafted = []
     for tool, returns in returns_by_tool.items():

@@ -30,6 +30,6 @@ def main(arguments: Sequence[str]) -> int:
     target = None if options.output == "-" else Path(options.output)
     files = choose_rules(options.rules).files
     if target is not None:
-        check_targets([target], files)
+        check_targets([target], [], files)
     write(target, schema_text((), files))
     return 0

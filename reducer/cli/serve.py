@@ -82,10 +82,8 @@ def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
         if can_write:
             raise CommandError(f"--rules {name}: these rules cannot be changed; {_COPY}")
         return short(files[0].parent if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
-    if not folder.exists() and not can_write:
-        raise CommandError(f"--rules {name}: no such folder; add --write to create it with the first rule")
-    if folder.exists() and not folder.is_dir():
-        raise CommandError(f"--rules {name}: not a folder")
+    if not folder.is_dir() and (folder.exists() or not can_write):
+        raise CommandError(f"--rules {name}: not a folder; `serve --write` creates a new one")
     return folder, "" if can_write else "start the workbench with --write to save rules"
 
 

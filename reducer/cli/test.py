@@ -16,19 +16,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from reducer.analysis import rule_tests
 from reducer.analysis.records import as_json, fields_of
-from reducer.analysis.rule_tests import Case, Failure
+from reducer.analysis.rule_tests import Case
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem
 from reducer.cli.sources import choose_rules, load, short
 from reducer.cli.views.diff import step_line
-from reducer.errors import Diagnostic, Location
+from reducer.errors import Diagnostic
 from reducer.files import has_samples
 from reducer.rules import Ruleset
 from reducer.rules.diagnostics import Report
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     cases = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
-    failed = sum(case.status == "failed" for case in cases)
+    failed = Counter(map(attrgetter("status"), cases))["failed"]
     if options.format == "json":
         print_json({"passed": len(cases) - failed, "failed": failed, "cases": list(map(_case_as_json, cases))})
     else:
@@ -76,7 +77,8 @@ def _with_samples(ruleset: Ruleset) -> Ruleset:
 def _text(case: Case) -> str:
     """Return each failure with its line, then what each step did; empty if the case passed."""
     lines = []
-    for problem, one in _located(case):
+    for one in case.failures:
+        problem = _locate(case, one.place, one.message)
         lines += [f"{problem.location}: failed: {case.what} `{case.name}`: {problem.message}", *problem.excerpt_lines()]
         if one.expected:
             lines.append(f"  expected: {one.expected}\n  found:    {one.found}")
@@ -94,15 +96,15 @@ def _summary(cases: Sequence[Case], failed: int, rules: str) -> str:
     """Return the number of tests and samples, and how many failed."""
     if not cases:
         return f"{rules}, no tests"
-    counts = Counter(case.what for case in cases)
-    ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
+    counts = Counter(map(attrgetter("what"), cases))
+    ran = " and ".join(counted(count, what) for what, count in sorted(counts.items(), reverse=True))
     return f"{ran} of {rules}: {f'{failed:,} failed' if failed else 'all passed'}"
 
 
 def _case_as_json(case: Case) -> dict[str, Any]:
     failures = []
-    for problem, failure in _located(case):
-        failures.append({**fields_of(failure, "place"), **as_json(problem.location)})
+    for one in case.failures:
+        failures.append({**fields_of(one, "place"), **as_json(_locate(case, one.place).location)})
     return {
         **fields_of(case, "rule", "place", "failures", "did"),
         "status": case.status,
@@ -113,18 +115,11 @@ def _case_as_json(case: Case) -> dict[str, Any]:
     }
 
 
-def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
-    """Return the failures of a case in the order of their lines."""
-    pairs = [(_locate(case, one.place, one.message), one) for one in case.failures]
-    return sorted(pairs, key=lambda pair: pair[0].location)
-
-
 def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
     file = case.rule.file
     tree, parsed = _parse(Path(file).read_bytes(), file)
-    if tree is None:  # the file changed after it was loaded
-        return Diagnostic(Location(file, 1, 1), "", message)
+    assert tree is not None, "the rule was loaded from this file"
     report = Report(file, parsed.lines)
     report.add(locate(tree, at), "", message)
     return report.problems[0]

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     samples = "samples (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
     options = reader.parse_intermixed_args(arguments)
-    ruleset = load(choose_rules([options.rule]), "tried")
+    ruleset = load(choose_rules([options.rule]))
     rule = _chosen(ruleset, options)
     only = alone(rule, ruleset)
     entries = list(_selected(rule, options) if options.samples else _samples(rule, ruleset))

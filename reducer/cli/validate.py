@@ -17,13 +17,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
+from operator import attrgetter
 from pathlib import Path
 
 from reducer.cli.arguments import parser
 from reducer.cli.inputs import Problems
-from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say_skipped, visible
+from reducer.cli.screen import (
+    CommandError,
+    counted,
+    has_failed,
+    print_json,
+    print_problem,
+    problem_counts,
+    say_skipped,
+    visible,
+)
 from reducer.histories.against import compare
-from reducer.histories.validate import CODES, Finding, Severity, check
+from reducer.histories.validate import CODES, Finding, check
 from reducer.inputs.chunks import read_lines
 from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import path_text
@@ -50,27 +60,27 @@ def main(arguments: Sequence[str]) -> int:
         with problems.reported(source):
             original = None if options.against is None else _original(options.against, source)
             count, findings = _check(source, original)
+            codes = Counter(map(attrgetter("code"), findings))
             # A folder may contain other JSON, but a named file must be a history.
-            if source.folder and count == sum(finding.code == "V003" for finding in findings):
+            if source.folder and count == codes["V003"]:
                 problems.skipped.append(f"{source.name}: {findings[0].message}")
-                continue
-            checked[source.name] = findings
-            histories += count
+            else:
+                checked[source.name] = findings
+                histories += count
     say_skipped(problems.skipped)
     if not checked:
         return 2
-    severities = Counter(finding.severity for finding in chain(*checked.values()))
+    severities = Counter(map(attrgetter("severity"), chain(*checked.values())))
     if options.format == "json":
         _print_json(checked, severities)
     else:
         for name, findings in checked.items():
             _print_findings(name, findings)
-        print(problem_counts(severities.elements(), counted(histories, "history", "histories")))
-    has_failed = severities["error"] or (options.strict and severities)
-    return 2 if problems.errors else int(bool(has_failed))
+        print(problem_counts(severities, counted(histories, "history", "histories")))
+    return 2 if problems.errors else has_failed(severities, options.strict)
 
 
-def _print_json(checked: Mapping[str, Sequence[Finding]], severities: Counter[Severity]) -> None:
+def _print_json(checked: Mapping[str, Sequence[Finding]], severities: Counter[str]) -> None:
     files = []
     for name, findings in checked.items():
         files.append({"file": name, "findings": list(map(_as_json, findings))})

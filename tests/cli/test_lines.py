@@ -182,7 +182,7 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
         ]
         assert others == "reducer: skipped 10 more"
     assert f"skipped {name}:1: not a history" in cli("explain", name, "--tool", "lookup", *RULES).err
-    assert cli("compare", name, *RULES, "--format", "json").json["histories"] == 1
+    assert "Read     1 history\n" in cli("compare", name, *RULES).out
     assert cli("init", name, "-o", "drafts").code == 0
     assert [file.name for file in (folder / "drafts").glob("*.yaml")] == ["lookup.yaml"]
     found = load(find_sources([name]))
@@ -192,8 +192,7 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows"])
 def test_json_lines_without_a_history_are_one_sample(folder: Path, cli: Cli, name: str) -> None:
     (folder / name).write_bytes(META * 12)
-    (found,) = cli("query", "length(@)", name, "--format", "json").json["answers"]
-    assert found["value"] == 12
+    assert "\n  12\n" in cli("query", "length(@)", name).out
     assert cli("explain", name, "--tool", "lookup", *RULES).code == 0
     (entry,) = cli(name, "--tool", "lookup", *RULES, "--format", "json").json["returns"]
     assert entry["tool"] == "lookup"

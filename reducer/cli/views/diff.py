@@ -21,16 +21,14 @@ _MAX_CHANGES = 12
 
 def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
     """Print the returns of one history below its `title`; if `whole`, only list the returns that do not change."""
-    shown, unchanged = [], []
-    for one in returns:
-        if not whole or one.status == "reduced" or any(step.changes for step in one.steps):
-            shown.append(one)
-        elif one.rule:
-            unchanged.append(one.name)
-    if title and (shown or unchanged):
+    if title and returns:
         print_lines([title], screen, style="bold underline")
         screen.print()
-    for entry in shown:
+    unchanged = []
+    for entry in returns:
+        if whole and entry.status != "reduced" and not any(step.changes for step in entry.steps):
+            unchanged.append(entry.name)
+            continue
         print_head(entry, screen)
         print_effects(entry, screen)
         screen.print()

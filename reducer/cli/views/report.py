@@ -170,13 +170,13 @@ def _lost_by(found: Sequence[LostEntity]) -> str:
 
 def _requests(measures: Measures) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
-    old, new = measures.recorded, measures.reduced
-    requests, prices = counted(old.requests, "request"), Prices()
+    old, new, prices = measures.recorded, measures.reduced, Prices()
+    requests = counted(old.requests, "request")
     if old.requests:
         yield f"Cost       with prompt cache: {_cost(old.cached(prices), new.cached(prices), requests)}", []
         yield f"Cost       without prompt cache: {_cost(old.uncached(prices), new.uncached(prices), requests)}", []
 
 
 def _cost(before: float, after: float, requests: str) -> str:
-    less = f"{saved(before, after)} less" if before else "no cost"
-    return f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"
+    tokens_sent = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
+    return f"{tokens_sent} in {requests}: {saved(before, after)} less"
