@@ -19,7 +19,6 @@ from functools import reduce
 
 from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules
 from reducer.analysis.measures import added
-from reducer.analysis.prices import Prices
 from reducer.cli.arguments import explained, parser
 from reducer.cli.inputs import sources_or_sample
 from reducer.cli.screen import CommandError, console, counted, make_table, say_skipped
@@ -29,7 +28,6 @@ from reducer.inputs.recorded import read_each
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5", "minify", "minify+cut:12000")
 _COLUMNS = ("", "Characters", "Saved", "References\nkept", "Entities\nkept", "Cached\ncost", "Prefix\nchanges")
-_PRICES = Prices()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,12 +55,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def _cells(recorded: Score, score: Score) -> list[str]:
     """Return the cells of `_COLUMNS` after the name, as shares of what is `recorded`."""
-    cached = recorded.cost.cached(_PRICES)
+    cached = recorded.cost.cached
     return [
         f"{score.characters:,}",
         saved(recorded.characters, score.characters),
         share(score.references, recorded.references),
         share(score.entities, recorded.entities),
-        f"{score.cost.cached(_PRICES) / cached:.1%}" if cached else "-",
+        f"{score.cost.cached / cached:.1%}" if cached else "-",
         f"{score.cost.changes:,}",
     ]

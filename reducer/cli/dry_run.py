@@ -24,7 +24,6 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.measures import Measures
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, LineSum, Report, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import Problems, nothing_found, sources_or_sample
@@ -90,10 +89,10 @@ def dry_run(options: Namespace) -> int:
 
 def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     if options.format == "html":
-        page = report_page(report_as_json(report, needs, Prices()), [entry.tree for entry in report.returns])
+        page = report_page(report_as_json(report, needs), [entry.tree for entry in report.returns])
         write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
-        print_json(report_as_json(report, needs, Prices()), stream)
+        print_json(report_as_json(report, needs), stream)
     elif options.format == "diff":
         print_end(report, needs, stream)
     else:

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     cases = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
-    failed = Counter(map(attrgetter("status"), cases))["failed"]
+    failed = len(list(filter(attrgetter("failures"), cases)))
     if options.format == "json":
         print_json({"passed": len(cases) - failed, "failed": failed, "cases": list(map(_case_as_json, cases))})
     else:
@@ -79,7 +79,8 @@ def _text(case: Case) -> str:
     lines = []
     for one in case.failures:
         problem = _locate(case, one.place, one.message)
-        lines += [f"{problem.location}: failed: {case.what} `{case.name}`: {problem.message}", *problem.excerpt_lines()]
+        lines.append(f"{problem.location}: failed: {case.sample.what} `{case.sample.name}`: {problem.message}")
+        lines += problem.excerpt_lines()
         if one.expected:
             lines.append(f"  expected: {one.expected}\n  found:    {one.found}")
         if one.help:
@@ -96,7 +97,7 @@ def _summary(cases: Sequence[Case], failed: int, rules: str) -> str:
     """Return the number of tests and samples, and how many failed."""
     if not cases:
         return f"{rules}, no tests"
-    counts = Counter(map(attrgetter("what"), cases))
+    counts = Counter(map(attrgetter("sample.what"), cases))
     ran = " and ".join(counted(count, what) for what, count in sorted(counts.items(), reverse=True))
     return f"{ran} of {rules}: {f'{failed:,} failed' if failed else 'all passed'}"
 
@@ -106,18 +107,19 @@ def _case_as_json(case: Case) -> dict[str, Any]:
     for one in case.failures:
         failures.append({**fields_of(one, "place"), **as_json(_locate(case, one.place).location)})
     return {
-        **fields_of(case, "rule", "place", "failures", "did"),
-        "status": case.status,
+        "what": case.sample.what,
+        "name": case.sample.name,
+        "status": "failed" if case.failures else "passed",
         "failures": failures,
         "before": case.did.before if case.did else 0,
         "after": case.did.after if case.did else 0,
-        **as_json(_locate(case, case.place).location),
+        **as_json(_locate(case, (*case.sample.place, "name")).location),
     }
 
 
 def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
-    file = case.rule.file
+    file = case.sample.rule.file
     tree, parsed = _parse(Path(file).read_bytes(), file)
     assert tree is not None, "the rule was loaded from this file"
     report = Report(file, parsed.lines)

@@ -122,13 +122,6 @@ def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
         assert (cli(name, *rules).code, cli(name, *rules, "--input-format", "session").code) == (code, 0)
 
 
-def test_an_unknown_input_format_lists_the_names_and_the_nearest(folder: Path, cli: Cli) -> None:
-    result = cli("h.json", "--input-format", "openai")
-    assert result.code == 2
-    assert "unknown format openai: expected auto, anthropic, langchain, model-messages, openai-chat," in result.err
-    assert result.err.endswith("; did you mean `openai-chat`?\n")
-
-
 def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: Cli) -> None:
     files = [file for file in sorted((SESSIONS[0].parent / "formats").glob("*.json")) if file.stem != "scenario"]
     (folder / "hosts.yaml").write_text("version: 1\ntool: list_hosts\nsteps: [{path: hosts, limit: 1}]\n")

@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import excerpt, listed
 from reducer.cli.screen import console, counted, make_table, print_lines
@@ -170,11 +169,11 @@ def _lost_by(found: Sequence[LostEntity]) -> str:
 
 def _requests(measures: Measures) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
-    old, new, prices = measures.recorded, measures.reduced, Prices()
+    old, new = measures.recorded, measures.reduced
     requests = counted(old.requests, "request")
     if old.requests:
-        yield f"Cost       with prompt cache: {_cost(old.cached(prices), new.cached(prices), requests)}", []
-        yield f"Cost       without prompt cache: {_cost(old.uncached(prices), new.uncached(prices), requests)}", []
+        yield f"Cost       with prompt cache: {_cost(old.cached, new.cached, requests)}", []
+        yield f"Cost       without prompt cache: {_cost(old.uncached, new.uncached, requests)}", []
 
 
 def _cost(before: float, after: float, requests: str) -> str:
