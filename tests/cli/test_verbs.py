@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -86,14 +85,9 @@ def test_the_schema_includes_definitions_from_invalid_rule_files(folder: Path, c
     (folder / "worse.yaml").write_text("[" * 100_000)
     (folder / "words.yaml").write_text("entities\n")
 
-    def own(schema: dict[str, Any]) -> list[str]:
-        types = rule_schema()["$defs"]["Entity"]["enum"]
-        return [name for name in schema["$defs"]["Entity"]["enum"] if name not in types]
-
-    schema = cli("schema", "--rules", ".").json
-    assert own(schema) == ["host", "ticket"]
-    assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
-    assert own(cli("schema", "--rules", "lookup.yaml").json) == []
+    schema = cli("schema", "--rules", ".").out
+    assert [name for name in ("host", "ticket", "severe") if f'"{name}"' not in schema] == []
+    assert '"ticket"' not in cli("schema", "--rules", "lookup.yaml").out
 
 
 @pytest.mark.parametrize(
