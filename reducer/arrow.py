@@ -61,11 +61,12 @@ def reduce_column(
     reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
     if not report:
         return map_column(batch, column, partial(_reduce_row, reducer, references))[0]
-    batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
-    for name in RowReport._fields:
-        title = f"{column}_{name}"
+    names = {f"{column}_{name}": name for name in RowReport._fields}
+    for title in names:
         if title in batch.schema.names:
             raise ValueError(f"the report needs the name of the column `{title}`; {columns(batch.schema)}")
+    batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
+    for title, name in names.items():
         values = [getattr(one, name, None) for one in reports]
         batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
     return batch
@@ -87,9 +88,7 @@ def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
         found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
-    total = Counter[str]()
-    for of_tool in found.tally.tools.values():
-        total.update(of_tool)
+    total = sum(found.tally.tools.values(), Counter[str]())
     measures = found.tally.measures
     assert measures is not None
     return found.output, RowReport(

@@ -215,7 +215,8 @@ def _delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> 
         oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
         while used(connection) > limits.size and connection.execute(oldest).rowcount:
             returns += 1
-    connection.execute("PRAGMA incremental_vacuum").fetchall()  # each step of the pragma removes one page
+    for _ in range(_pragma(connection, "freelist_count")):
+        connection.execute("PRAGMA incremental_vacuum(1)")  # Python runs only the first step of a pragma: one page
     return returns, connection.total_changes - before - returns  # the trigger deletes the originals
 
 
