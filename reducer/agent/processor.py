@@ -21,7 +21,7 @@ from reducer.agent.originals import open_archive, store
 from reducer.agent.telemetry import Attempt, Reduction, location, reporter, workflow
 from reducer.archive import Archive
 from reducer.engine import Outcome, Protected, attempt
-from reducer.histories.live import later_mentions, reduced_part, with_parts
+from reducer.histories.live import LaterMentions, reduced_part, with_parts
 from reducer.rules import Ruleset
 
 REPLAYED = ("DBOS", "Temporal")
@@ -110,7 +110,7 @@ class Processor:
             raise UserError(f"an archive is a file, and a {engine} workflow does no I/O: leave out `archive` there")
         clock = float if engine in REPLAYED else perf_counter  # in a workflow that is replayed, the time is always 0
         ruleset = self.reducer.ruleset  # `reload` can replace it at any time
-        mentions = later_mentions(messages) if self._references else None
+        mentions = LaterMentions(messages) if self._references else None
         last_response = max((number for number, one in enumerate(messages) if one.kind == "response"), default=-1)
         attempts: list[Attempt] = []
 
@@ -120,7 +120,7 @@ class Processor:
             known = self.known.get(id(part))
             if known is not None and known.content is part.content:
                 return known.result or part
-            protected = mentions(index, part.content) if mentions else None
+            protected = partial(mentions.after, index, part.content) if mentions else None
             started = clock()
             new, outcome = _attempt(ruleset, part, protected)
             if outcome is not None:
