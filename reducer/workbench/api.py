@@ -282,7 +282,8 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
             result = run_sample(whole, sample)
             if result is not None and tree is not None:
                 failures = [fields_of(one, "place", "what") for one in result.failures]
-                tests.append({"name": result.name, "line": locate(tree, result.place).line, "failures": failures})
+                line = locate(tree, (*sample.place, "name")).line
+                tests.append({"name": sample.name, "line": line, "failures": failures})
     return {"problems": list(map(problem_fields, sorted(found, key=lambda one: one.location))), "tests": tests}
 
 
