@@ -63,13 +63,13 @@ def test_on_reduce_gets_each_return_and_each_fault_once_without_its_content(redu
     assert reported == [*reductions, fault]
 
 
-def test_characters_are_counted_as_the_model_sees_them_if_they_can_be_counted(caplog: pytest.LogCaptureFixture) -> None:
+def test_characters_are_counted_as_the_model_sees_them(caplog: pytest.LogCaptureFixture) -> None:
     reported: list[Reduction] = []
     reduce = history_processor(SHORTER, on_reduce=reported.append)
     result = contents(reduce(returns([10**5000, 1, 2], [1, 2, 3], "a text " * 9)))
     assert result[:2] == [[10**5000, 1], [1, 2]]
     assert [(one.tool_call_id, one.before, one.after) for one in reported] == [
-        ("call_0", 0, 0),
+        ("call_0", 5007, 5005),
         ("call_1", 7, 5),
         ("call_2", 63, len(result[2])),
     ]
