@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# Tests start many processes, and each of them would compile the same modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True)
 settings.register_profile("deep", max_examples=10_000, deadline=None)
