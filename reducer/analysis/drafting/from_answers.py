@@ -262,7 +262,7 @@ class Sketch:
         all_found, all_kept = (sum(map(len, some)) for some in zip(*pairs, strict=True))
         # `check` warns about steps that remove almost all entities, unless they drop keys with hashes and links.
         is_exempt = "preserve" not in rule.settings and lost <= HASHES_AND_LINKS
-        shown = "\0".join(all_text(content, deeper=True) for content in left)
+        shown = "\0".join(all_text(content) for content in left)
         return Trial(
             rule,
             outcomes,
