@@ -29,12 +29,12 @@ test_the_laws_hold = law_test(
 
 
 def results() -> str:
-    """Reduce texts whose markers mention entities, and what the tests of every third shipped rule start from."""
+    """Reduce texts whose markers mention entities, and what the tests of every tenth shipped rule start from."""
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the report" for n in range(12)]
     steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
     found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
-    for rule in list(BY_FILE.values())[::3]:
+    for rule in list(BY_FILE.values())[::10]:
         found += [reduce_content(forced(rule), "any", sample(rule, test)) for test in rule.tests]
     return dump(found)
 
