@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, naming, open_to_read, open_to_write, statistics, used
+from reducer.archive.database import Limits, open_to_read, open_to_write, statistics, store, used
 from reducer.cli.arguments import explained, parser
 from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
@@ -50,9 +49,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _prune(path: Path, limits: Limits) -> None:
-    with closing(open_to_write(path, _TIMEOUT)) as connection, naming(path):
+    with open_to_write(path, _TIMEOUT) as connection:
         before = used(connection)
-        returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
+        returns, originals = store(connection, [], time.time_ns() // 1000, limits)
         after = used(connection)
     deleted = f"{counted(returns, 'return')} and {counted(originals, 'original')}"
     print(f"deleted {deleted}; {before:,} bytes before, {after:,} after")
