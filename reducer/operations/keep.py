@@ -82,9 +82,6 @@ class Keep(Op):
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.keep if target.chain]
 
-    def of_each(self) -> str:
-        return "" if self.shortens() else named(target.text for target in self.keep)
-
     def to_keep(self, key: str) -> str:
         return f"add `{key}` to `keep`"
 

@@ -103,10 +103,6 @@ class Op(StepKeys):
         """Return whether it can remove keys."""
         return bool([*self.names()])
 
-    def of_each(self) -> str:
-        """Return in words what it keeps of each item of a list, or an empty text."""
-        return ""
-
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         """Return each list whose items it selects, relative to its place, with what it reads of each item."""
         return ()
