@@ -118,9 +118,8 @@ def _contents(rule: Rule) -> Iterator[Any]:
         for expression, _ in expressions_of(step):
             literals += _literals(expression)
         amounts.add(step.op.amount())
-    for when in (rule.when, *(step.op.when for step in rule.steps)):
-        if when is not None and when.where is not None:
-            literals += _literals(when.where)
+    if rule.when is not None and rule.when.where is not None:
+        literals += _literals(rule.when.where)
     amounts.update(each for each in literals if type(each) is int and each > 0)
     aimed = [*literals, *_texts(amounts, literals)]
     sizes = [*(0, 1, 2, 3) * 5]
@@ -152,6 +151,8 @@ def _add(tree: _Tree, way: Way) -> None:
 
 def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
     """Yield the expressions of a step, each with the shape that leads to the values on which it is evaluated."""
+    if step.op.when is not None and step.op.when.where is not None:
+        yield step.op.when.where, ()
     for shape, condition in step.path.filters:
         yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:
