@@ -212,7 +212,7 @@ def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
 
 def _size(content: Any) -> int:
     try:
-        return chars(content, LARGE) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
+        return chars(content) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
     except Exception:  # the attempt to reduce this content reports the error
         return 0
 

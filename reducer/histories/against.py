@@ -15,7 +15,7 @@ from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, locate
-from reducer.markers import MAX_COUNT, Marker, possible_item
+from reducer.markers import MAX_COUNT, Marker, read_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -176,7 +176,7 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
-        marker = possible_item(item) if index == len(new) - 1 else None
+        marker = _possible_marker(item) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
         elif marker is not None:
@@ -188,9 +188,14 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
+def _possible_marker(item: Any) -> Marker | None:
+    """Return the marker that an item can be, whichever entities and labels its rule knows, or None."""
+    return read_item(item, lambda name: True)
+
+
 def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
     """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
-    earlier = possible_item(old[-1]) if old else None
+    earlier = _possible_marker(old[-1]) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
     if marker.count not in (removed, expected):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
@@ -226,4 +231,4 @@ def _known_in(old: Any) -> Callable[[str], bool]:
     """Return a function that tells whether a marker can mention a value, because the original contains it."""
     encoded = cache(lambda: encode(old))
     text = cache(lambda: searched(old))  # without the escapes of nested JSON
-    return lambda name: encode(name)[1:-1] in encoded() or name in text()
+    return cache(lambda name: encode(name)[1:-1] in encoded() or name in text())

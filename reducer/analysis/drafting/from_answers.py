@@ -107,7 +107,7 @@ def draft_rule(
     file: the name of the rule file without its extension
     target: the share of the characters to save at any cost; by default entities and texts stay
     """
-    big = [content for content in contents if chars(content, BIG) >= BIG]
+    big = [content for content in contents if chars(content) >= BIG]
     gate, sketch = {"when": {"min_chars": BIG}} if big else {}, Sketch(big or list(contents))
     trial = _search(sketch, gate, target or ENOUGH, protects=True)
     if target is not None and (trial is None or trial.saved < target):
