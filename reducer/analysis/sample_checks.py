@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
+from reducer.analysis.counterexamples import counterexample, described, expressions_of
 from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
@@ -31,6 +31,7 @@ from reducer.values import Unreducible
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
+_WHOLE_LINE = 10_000
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
@@ -78,7 +79,8 @@ def problems_when_run(
         runs.append(_run(rule, ruleset, sample.title, content))
     found = counterexample(rule, contents) if searches else None
     if found is not None:
-        report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
+        location = found.step.location
+        report.add(Span(location.line, location.column, _WHOLE_LINE), "E070", *described(found, rule))
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
