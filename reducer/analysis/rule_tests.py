@@ -64,18 +64,17 @@ def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
     return chosen
 
 
-def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
+def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case:
     """Apply a rule to a sample, and check the laws and the expectations of its test. Never raises.
 
-    `update` collects snapshots. Return None for a file that cannot be read.
+    `update` collects snapshots.
     """
     rule, test = sample.rule, sample.test
     only = alone(rule, ruleset)
     try:
         content = sample.read()
     except FileError as error:
-        unread = Failure(str(error), place=(*sample.place, "given"), what="given")
-        return Case(sample, (unread,)) if test else None
+        return Case(sample, (Failure(str(error), place=(*sample.place, "given"), what="given"),))
     try:
         outcome = attempt(only, rule.name, content)
         failures = [_of_law(one, sample) for one in broken_laws(only, content, outcome)]

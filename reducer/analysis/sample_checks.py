@@ -57,12 +57,10 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(
-    rule: Rule, ruleset: Ruleset, text: bytes | None = None, *, searches: bool = True
-) -> list[Diagnostic]:
+def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
     """Run a rule on its samples, and return the problems that only this reveals.
 
-    `text` is the text of the rule file if it is not the one on disk. With `searches`, search for a counterexample too.
+    `text` is the text of the rule file if it is not the one on disk.
     """
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
@@ -77,7 +75,7 @@ def problems_when_run(
             continue
         contents.append(content)
         runs.append(_run(rule, ruleset, sample.title, content))
-    found = counterexample(rule, contents) if searches else None
+    found = counterexample(rule, contents)
     if found is not None:
         location = found.step.location
         report.add(Span(location.line, location.column, _WHOLE_LINE), "E070", *described(found, rule))
