@@ -270,7 +270,7 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
         tree, _ = parse_rule(text, file)
         for sample in samples_of(rule, whole):
             result = run_sample(whole, sample)
-            if result is not None and tree is not None:
+            if tree is not None:
                 failures = [fields_of(one, "place", "what") for one in result.failures]
                 line = locate(tree, (*sample.place, "name")).line
                 tests.append({"name": sample.name, "line": line, "failures": failures})
