@@ -44,7 +44,6 @@ PLAIN = [
     *("", "text", '"text"', "12", '{"a": 1}\ntext', '{"a": 1}\n\n{"a": 2}', "x" * 300 + "\n[1]", "line\nline\n[1]"),
     *('[1\n{"a": 2}', '"[1', "\n", '{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[1e999]", "[" + "1" * 5000 + "]"),
     "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
-    json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("[1]"))))),
 ]
 HOSTILE = [
     *('"' * 100_000, '"[' * 100_000, "[" * 100_000, "[" * 100_000 + "\n{", '{"a": 1}\n' * 50_000 + "x"),
