@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -99,7 +98,7 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
     rule, content, planted = case
     without = case_of(rule, content)
     assume(not attempt(without.ruleset, without.tool, content).fault)  # the steps themselves are not idempotent
-    result = check(case_of(rule, planted))
+    result = check(case_of(rule, planted)).content
     # The kept text contains planted markers. Below `max_chars`, the levels of limits do not aim for a smaller result.
     markers = chars(planted) - chars(content)
     most = max(chars(reduced(rule, content)), rule.get("max_chars", 0))
@@ -107,30 +106,6 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
 
 
 _ARTICLE = "word and more words here " * 4_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "rule",
-    [
-        {"steps": [{"truncate": 400}]},
-        {"steps": [{"truncate": {"head": 100, "tail": 100}}]},
-        {"steps": [{"extract": ["cve"]}]},
-        {"steps": [{"truncate": 4000}, {"truncate": 400}]},
-        {"steps": [{"compact": True}], "max_chars": 4000},
-    ],
-    ids=json.dumps,
-)
-@pytest.mark.parametrize("count", _COUNTS)
-@pytest.mark.parametrize("blank", ["", " "])
-def test_a_forged_count_never_keeps_an_article_from_being_reduced(rule: Any, count: int, blank: str) -> None:
-    marker = f"{blank}…[{count} more characters]"
-    for at in (0, 390, 400, 401, len(_ARTICLE) // 2, len(_ARTICLE)):
-        article = _ARTICLE[:at] + marker + _ARTICLE[at:]
-        content = {"body": article} if "max_chars" in rule else article
-        result = reduced(rule, content)
-        assert chars(result) <= 4100
-        law_5_idempotent(case_of(rule, content), result)
 
 
 @pytest.mark.parametrize("count", [(1 << 53) - 1, 1 << 53, 10**30])
@@ -165,7 +140,7 @@ def test_a_count_that_grows_adds_up_with_the_marker_of_an_earlier_pass() -> None
 def test_forged_counts_never_keep_a_list_from_being_reduced(mark: Any, more: str, count: int) -> None:
     records = [{"id": number, "note": _ARTICLE[:100]} for number in range(9)]
     rule = {"steps": [{"limit": 2, "mark": mark}]}
-    result = check(case_of(rule, [*records, f"…[{count} more items{more}]"]))
+    result = check(case_of(rule, [*records, f"…[{count} more items{more}]"])).content
     assert result[:2] == records[:2]
     assert len(result) == 3
 
