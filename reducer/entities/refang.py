@@ -91,7 +91,8 @@ def refang(data: bytes) -> tuple[bytes, Pieces | None]:
     found: list[_Piece] = []
     for anchor, pattern, meant in _REPLACED:
         if anchor in data:
-            found += [(*m.span(), m[m.lastindex] if m.lastindex else meant) for m in pattern.finditer(data)]
+            for m in pattern.finditer(data):
+                found.append((m.start(), m.end(), m[m.lastindex] if m.lastindex else meant))
     if 91 in data or 40 in data or 123 in data:
         found += _bracketed(data)
     if not found:
