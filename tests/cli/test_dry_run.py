@@ -143,16 +143,6 @@ def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: 
 # --- measures
 
 
-def test_the_table_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
-    out = cli("h.json", "--rules", "lookup.yaml").out
-    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
-    assert "References 50.0% kept: 1 of 2 values that the agent used later\n" in out
-    assert f" {found['totals']['characters']['saved']:.1%} " in out
-    references, cost = found["measures"]["references"], found["measures"]["cost"]
-    assert (references["share"], [lost["value"] for lost in references["lost"]]) == (0.5, ["host29"])
-    assert cost["recorded"]["requests"] == cost["reduced"]["requests"] == 2
-
-
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
     run = ("h.json", "--rules", "lookup.yaml", "-o", "new.json")
     assert "What the rules cost in an agent" not in cli(*run).out

@@ -35,11 +35,6 @@ def test_explain_every_code(cli: Cli) -> None:
         assert cli("explain", code).out.startswith(f"{code} {entry.name}: {entry.cause}\n")
 
 
-def test_query_of_standard_input(cli: Cli) -> None:
-    result = cli("query", "a.b", "-", stdin=b'{"a": {"b": "\xc3\xa9"}}')
-    assert (result.code, result.out) == (0, 'standard input\n  a.b  "é"\n  1 place\n')
-
-
 # --- compare
 
 
