@@ -33,17 +33,6 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
 
-def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None:
-    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--as-in-agent",)))
-    for tool in plain["tools"]:
-        assert tool["rule"] is None or (tool["characters"]["saved"] > 0.6 and tool["reduced"] == tool["calls"])
-    assert not {entry["kind"] for entry in plain["attention"]} & {"no place", "fault"}
-    pairs = zip(kept["returns"], plain["returns"], strict=True)
-    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in pairs]
-    assert [entry["referenced"] for entry in kept["returns"]] == more
-    assert kept["references"]["characters"] == sum(more) > 0
-
-
 def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
     returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))
