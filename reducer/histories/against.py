@@ -125,9 +125,9 @@ def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iter
             if key not in new:
                 words = f"the root key {short(key)} is missing; expected it with an empty value"
                 yield Finding("V106", (*path, key), words)
-    elif type(old) is type(new) and old and not new and type(old) in (list, str):
+    elif type(old) is type(new) and old and not new:
         yield Finding("V106", path, _difference(new, old))
-    elif type(old) is list and type(new) is list and "" in new and "" not in old:
+    elif type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
     yield from _check_value(path, old, new, comparison)
 
@@ -179,8 +179,8 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         marker = possible_item(item) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
-        elif marker is not None:
-            yield from _check_list_marker(here, marker, old, len(old) - index)
+        elif marker is not None and all(map(_known_in(old), marker.mentions)):
+            yield from _check_count(here, marker, old, len(old) - index)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)
             start = index + 1
@@ -188,16 +188,12 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
-def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
+def _check_count(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
     """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
     earlier = possible_item(old[-1]) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
     if marker.count not in (removed, expected):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
-    is_known = _known_in(old)
-    for name in marker.mentions:
-        if not is_known(name):
-            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
 
 
 def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:

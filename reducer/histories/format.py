@@ -36,7 +36,6 @@ class Turn(Struct, gc=False):
 
     `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
     With `joins`, a response belongs to the one before it, unless a prompt or a message without turns comes between.
-    With `is_elsewhere`, the provider stores the response, so its texts and calls are not known.
     """
 
     is_response: bool
@@ -44,7 +43,6 @@ class Turn(Struct, gc=False):
     calls: list[ToolCall] = []
     part: int = 0
     joins: bool = False
-    is_elsewhere: bool = False
 
 
 class ToolReturn(Struct, gc=False):

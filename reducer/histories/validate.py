@@ -30,7 +30,6 @@ Severity = Literal["error", "warning"]
 _MAX_ERRORS = 10_000
 _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
-_ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -83,8 +82,8 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     if isinstance(error, UnicodeDecodeError):
         line, column = position(stored, error.start)
         return Finding("V001", (), f"byte 0x{stored[error.start]:02x} is not UTF-8 text", first_line + line - 1, column)
-    found = _ERROR_PLACE.fullmatch(str(error))
-    words, line, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
+    words, _, place = str(error).rpartition(" at line ")
+    line, column = map(int, place.split(" column "))
     before = stored.split(b"\n")[line - 1][: max(column - 1, 0)].decode(errors="replace")
     words = "starts with a byte order mark" if stored.startswith(BOM) else words
     words = words.replace("EOF", "the text ends").replace("ident", "a value")
@@ -232,27 +231,23 @@ def _check_calls(messages: Iterable[_Message], is_continued: bool) -> Iterator[F
     """Check that each call has one return or retry with its id and tool name before the next response.
 
     An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If
-    `is_continued`, the provider can store an earlier response, whose calls the first returns answer.
+    `is_continued`, the provider can store an earlier response, whose calls returns answer before any other call.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
     was_response = False
-    knows_all = not is_continued  # whether the history contains all calls of the response, with their ids
     for message in messages:
-        turns = [one for one in message.read if isinstance(one, Turn)]
-        is_response = any(turn.is_response for turn in turns)
+        is_response = any(isinstance(one, Turn) and one.is_response for one in message.read)
         if is_response and not was_response:
             yield from _unanswered(waiting, "V030", f"before the next response, {path_text(message.path)}")
             waiting, answered = {}, {}
-            knows_all = True
-        knows_all = knows_all and not any(turn.is_elsewhere for turn in turns)
         for link in _links(message):
             yield from _check_id(link)
             if type(link.id) is not str:
                 continue
             if link.is_call:
                 yield from _check_call(link, waiting)
-            elif knows_all or link.id in waiting or link.id in answered:
+            elif waiting or answered or not is_continued:
                 yield from _check_answer(link, waiting, answered)
         was_response = is_response
     yield from _unanswered(waiting, "V031", "yet")

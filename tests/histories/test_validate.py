@@ -292,7 +292,7 @@ NAN = [float("nan"), "a", "b", TEXT]
 NANS = [
     (NAN, [float("nan"), "a", TEXT], []),
     (NAN, ["a", "…[3 more items; mentions 192.0.2.1]"], []),
-    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V111"]),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V109"]),
     ({"a": NAN}, {"a": [5.0, "a", "b", TEXT]}, ["V105"]),
 ]
 

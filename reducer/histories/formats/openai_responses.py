@@ -53,7 +53,5 @@ def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:
         yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
     elif type(item.role) is str and item.role != "assistant":
         yield Turn(False, [item.content])
-    elif item.type == "item_reference":
-        yield Turn(True, [], joins=True, is_elsewhere=True)
     elif item.execution == "server" or not str(item.type).endswith("_output"):
         yield Turn(True, texts(item.content, source), joins=True)

@@ -15,7 +15,7 @@ from reducer.references import Call, Event, Mentions, Prompt, Response, Returned
 
 
 class Key(NamedTuple):
-    """The place of a tool return: its message, its part, and its number within the part, all counted from 0.
+    """The place of a tool return: its message, its part, and its number among what the message contains, from 0.
 
     Messages are counted through all lists of messages in a wrapper.
     """
@@ -69,12 +69,8 @@ def _read(messages: Iterable[FoundMessage], source: Source) -> Found:
     response: Turn | None = None  # which the next response can join
     for number, (form, message) in enumerate(messages):
         read = [*form.read(message, source)]
-        counts: dict[int, int] = {}
-        for one in read:
-            nth = -1
+        for nth, one in enumerate(read):
             if isinstance(one, ToolReturn):
-                nth = counts.get(one.part, 0)
-                counts[one.part] = nth + 1
                 if one.tool is None and type(one.call_id) is str:
                     one.tool = tools.get(one.call_id)
                 one.untouched = one.untouched or why_untouched(one.tool)
