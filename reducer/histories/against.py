@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from reducer.errors import HistoryError
 from reducer.formats import decode, line_end, parse
 from reducer.histories.format import Path
-from reducer.histories.positions import Positions
 from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Finding, locate
+from reducer.histories.validate import Finding, Positions, locate
 from reducer.markers import MAX_COUNT, Marker, possible_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import groupby, islice, repeat
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import Raw
 from pydantic_core import from_json
 
 from reducer.errors import HistoryError
 from reducer.histories.format import Path, Turn, numbered
 from reducer.histories.formats import openai_responses, pydantic_ai
-from reducer.histories.positions import Positions
 from reducer.histories.source import BOM, Source, described, position, short
 from reducer.histories.stored import expected
 from reducer.histories.stored.messages import find_lists, is_message, with_source
@@ -151,7 +152,7 @@ def _check_fields(written: bytes, messages: Sequence[_Message]) -> Iterator[Find
     errors = map(_error, details, repeat(from_json(written)))
     for _, group in groupby(errors, key=lambda error: error.path[:4]):
         of_field = list(group)
-        best = max(error.fit for error in of_field)
+        best = max(map(attrgetter("fit"), of_field))
         likely: dict[tuple[Path, str], dict[str, None]] = {}
         for error in of_field:
             if error.fit == best:
@@ -185,7 +186,7 @@ def _check_order(messages: Iterable[_Message]) -> Iterator[Finding]:
             yield from _check_request(path, message)
         elif kind == "response" and number == 0:
             yield Finding("V043", path, "the first message is a response; expected a request")
-        elif kind == previous == "response" and any(turn.calls for turn in read):
+        elif kind == previous == "response" and read[0].calls:
             yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
         previous = kind
 
@@ -215,12 +216,13 @@ def _links(message: _Message) -> list[_Link]:
         if isinstance(one, Turn):
             # A prompt with a call is a retry, which answers it.
             for call in one.calls:
-                links.append(_Link((*message.path, *call.at), call.id, call.tool, one.is_response))
-        else:
+                if call.at:
+                    links.append(_Link((*message.path, *call.at), call.id, call.tool, one.is_response))
+        elif one.at:
             link = _Link((*message.path, *one.at), one.call_id, one.tool, is_call=False)
             if link not in links[-1:]:  # a content with several texts is one tool return
                 links.append(link)
-    return [link for link in links if link.path != message.path]
+    return links
 
 
 _Calls = dict[str, list[_Link]]
@@ -302,12 +304,53 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
     A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
     """
     positions = Positions(data)
+    starts = {finding.path: positions.start(finding.path) for finding in findings}
     located = []
     at, line, column = 0, first_line, 1
-    for start, finding in sorted(((positions.start(one.path), one) for one in findings), key=itemgetter(0)):
-        between = data[at:start].decode(errors="replace")
+    for finding in sorted(findings, key=lambda finding: starts[finding.path]):
+        between = data[at : starts[finding.path]].decode(errors="replace")
         line += between.count("\n")
         column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
-        at = start
+        at = starts[finding.path]
         located.append(finding._replace(line=line, column=column))
     return located
+
+
+def _whole(source: Source) -> Source:
+    source.decode(Raw, source.root)
+    return source
+
+
+class Positions:
+    """The byte offsets of the values of a JSON text. A text that is not JSON counts as one value at 0."""
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._source = with_source(data, _whole)
+        except HistoryError:
+            self._source = Source(b"null", b"null")
+        self._members = cache(self._read_members)
+
+    def start(self, path: Path) -> int:
+        """Return the offset of the value at a path, or of the value around it if there is none."""
+        start = self._source.span(self._source.root)[0]
+        for end, step in enumerate(path):
+            members = self._members(path[:end])
+            if step not in members:
+                break
+            start = members[step][0]
+        return start
+
+    def path(self, at: int) -> Path:
+        """Return the path of the last value that starts at an offset or before it."""
+        path: Path = ()
+        while before := [key for key, (start, _) in self._members(path).items() if start <= at]:
+            path = (*path, before[-1])
+        return path
+
+    def _read_members(self, path: Path) -> dict[str | int, tuple[int, Raw]]:
+        raw = self._members(path[:-1])[path[-1]][1] if path else self._source.root
+        starts = {}
+        for key, member in self._source.members(raw).items():
+            starts[key] = self._source.span(member)[0], member
+        return starts

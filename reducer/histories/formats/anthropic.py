@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
+from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, tool_returns, types
 from reducer.histories.source import Json, Source
 
 NAME = "anthropic"
@@ -42,7 +42,7 @@ MESSAGE = AnthropicMessage
 def recognises(message: AnthropicMessage, source: Source, strict: bool) -> bool:
     if type(message.role) is not str:
         return False
-    return not strict or any(block.type in _OWN for block in objects(message.content, Block))
+    return not strict or any(types(numbered(message.content, Block), _OWN))
 
 
 def read(message: AnthropicMessage, source: Source) -> list[Turn | ToolReturn]:

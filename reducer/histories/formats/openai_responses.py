@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns
+from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns, types
 from reducer.histories.source import Json, Source
 
 NAME = "openai-responses"
@@ -42,7 +42,7 @@ def recognises(item: ResponseItem, source: Source, strict: bool) -> bool:
         return type(item.call_id) is str
     listed = parts(item.content, source)
     is_message = bool(listed) or (item.type == "message" and source.mark(item.content) == '"')
-    return type(item.role) is str and is_message and all(part.type in _PARTS for part in listed)
+    return type(item.role) is str and is_message and all(types(listed, _PARTS))
 
 
 def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:
