@@ -47,15 +47,13 @@ def recognises(message: StoredMessage, source: Source, strict: bool) -> bool:
 
 
 def read(message: StoredMessage, source: Source) -> Iterator[Turn | ToolReturn]:
-    response = Turn(message.kind == "response", [message.instructions] if type(message.instructions) is str else [])
-    if response.is_response or response.texts:
-        yield response
+    if message.kind == "response":
+        yield _response(message)
+        return
+    if type(message.instructions) is str:
+        yield Turn(False, [message.instructions])
     for number, part in numbered(message.parts, Part):
-        if part.part_kind == "text":
-            response.texts.append(part.content)
-        elif part.part_kind == "tool-call":
-            response.calls.append(ToolCall(part.tool_name, part.tool_call_id, part.args, _at(number)))
-        elif part.part_kind == "tool-return" and message.kind == "request":
+        if part.part_kind == "tool-return" and message.kind == "request":
             yield _tool_return(part, number, source)
         elif part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
             prompt = Turn(False, [part.content], part=number)
@@ -63,6 +61,16 @@ def read(message: StoredMessage, source: Source) -> Iterator[Turn | ToolReturn]:
             if part.part_kind == "retry-prompt" and part.tool_name is not None:
                 prompt.calls.append(ToolCall(part.tool_name, part.tool_call_id, UNSET, _at(number)))
             yield prompt
+
+
+def _response(message: StoredMessage) -> Turn:
+    response = Turn(True, [])
+    for number, part in numbered(message.parts, Part):
+        if part.part_kind == "text":
+            response.texts.append(part.content)
+        elif part.part_kind == "tool-call":
+            response.calls.append(ToolCall(part.tool_name, part.tool_call_id, part.args, _at(number)))
+    return response
 
 
 def _tool_return(part: Part, number: int, source: Source) -> ToolReturn:
