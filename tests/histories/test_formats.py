@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +23,7 @@ from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
 from reducer.values import chars
+from tests.helpers import table
 from tests.histories.messages import TURNS, edited, openai_chat, outside, reduced_returns, shorter, vercel_ai
 from tests.laws.strategies import cases
 
@@ -40,6 +38,7 @@ RECORDED = {
 }
 """The recorded histories and their formats."""
 NAMES = sorted(RECORDED)
+CASES = table(__file__, "formats.yaml")
 ERRORS = {
     "anthropic": "it is an error",
     "langchain": "its outcome is error",
@@ -57,7 +56,10 @@ def value(name: str) -> Any:
 
 def messages(name: str) -> list[Any]:
     """Return the list of messages in a recorded history, which can be a request body."""
-    history = value(name)
+    return listed(value(name))
+
+
+def listed(history: Any) -> list[Any]:
     return history if isinstance(history, list) else history.get("messages") or history["input"]
 
 
@@ -82,19 +84,13 @@ def test_every_module_of_the_package_is_a_format() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_format_is_detected_in_lists_bodies_and_wrappers(name: str) -> None:
-    listed, expected = messages(name), {RECORDED[name]}
-    body = {"model": "m", "tools": [{"name": "t", "parameters": {"type": "object"}}], "messages": listed}
-    wrappers = [value(name), listed, body, {"input": listed, "instructions": "x"}, [{"id": 1, "history": listed}] * 2]
-    wrappers += [
-        {"custom_id": "1", "body": body},
-        listed[1:],
-        listed[::-1],
-        [*listed, *listed],
-        {"run": {"log": listed}},
-    ]
+    all_of = messages(name)
+    body = {"model": "m", "tools": [{"name": "t", "parameters": {"type": "object"}}], "messages": all_of}
+    wrappers = [value(name), all_of, body, {"input": all_of, "instructions": "x"}, [{"id": 1, "history": all_of}] * 2]
+    wrappers += [{"custom_id": "1", "body": body}, all_of[1:], all_of[::-1], all_of * 2, {"run": {"log": all_of}}]
     for wrapper in wrappers:
         for indent in (None, 1):
-            assert formats_in(json.dumps(wrapper, indent=indent).encode()) == expected, wrapper
+            assert formats_in(json.dumps(wrapper, indent=indent).encode()) == {RECORDED[name]}, wrapper
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,31 +110,13 @@ def test_histories_of_pydantic_ai_and_session_histories_are_still_detected() -> 
         assert formats_in(file.read_bytes()) == {"session"}
 
 
-@pytest.mark.parametrize(
-    "chat",
-    [
-        [{"role": "user", "content": "hi"}],
-        [{"role": "system", "content": "x"}, {"role": "user", "content": [{"type": "text", "text": "hi"}]}],
-        [{"role": "user", "content": "hi"}, {"role": "assistant", "content": None}],
-    ],
-)
+@pytest.mark.parametrize("chat", CASES["chats"])
 def test_a_chat_without_tool_calls_is_a_history_without_returns(chat: Any) -> None:
     assert formats_in(stored(chat)) == {"openai-chat"}
     assert list(returns(stored(chat))) == []
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        [{"role": "user", "content": [{"text": "hi"}]}, {"role": "assistant", "content": [{"toolUse": {"name": "t"}}]}],
-        [{"role": "user", "parts": [{"text": "hi"}]}],
-        [{"role": "tool", "content": [{"type": "tool-result", "toolCallId": "c", "output": {"type": "json"}}]}],
-        [{"role": "x", "content": "hi"}],
-        [{"role": "assistant", "content": "", "parts": [{"type": "tool-invocation", "toolInvocation": {}}]}],
-        [{"type": "human", "content": "hi"}],
-        [{"type": "click", "data": {"content": "x"}}],
-    ],
-)
+@pytest.mark.parametrize("other", CASES["others"])
 def test_messages_of_other_libraries_are_refused(other: Any) -> None:
     with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, langchain, "):
         list(returns(stored(other)))
@@ -296,14 +274,7 @@ def test_the_arguments_of_a_later_call_reference_values(name: str, reducer: Redu
 
 # --- validate
 
-PLACES = {
-    "anthropic": ("messages 1 content {} id", "messages 2 content {} tool_use_id"),
-    "langchain_dict": ("2 data tool_calls {} id", "3+ data tool_call_id"),
-    "langchain_dumps": ("2 kwargs tool_calls {} id", "3+ kwargs tool_call_id"),
-    "openai_chat": ("messages 2 tool_calls {} id", "messages 3+ tool_call_id"),
-    "openai_responses": ("input 3+ call_id", "input 5+ call_id"),
-}
-"""The paths of the ids of calls and of their returns. `{}` or `+` stands for the number of the call."""
+PLACES = CASES["places"]
 
 
 def place(name: str, index: int, nth: int) -> list[str | int]:
@@ -332,10 +303,10 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert found(edited(history, calls[0], None)) == [("V037", at[0]), ("V032", at[2])]
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
     assert found(both) == [("V036", at[0]), ("V036", at[2])]
-    listed, start = messages(name), 1 if name == "anthropic" else 2
+    start = 1 if name == "anthropic" else 2
     end = start + (3 if name == "openai_responses" else 1)
     prefix = [step for step in calls[0] if step not in ("messages", "input")]
-    assert ("V031", path_text(tuple(prefix))) in found(listed[:end])
+    assert ("V031", path_text(tuple(prefix))) in found(messages(name)[:end])
 
 
 ANSWER = {"type": "function_call_output", "call_id": "call_1", "output": "gw1"}
@@ -381,8 +352,7 @@ def reduced_messages(name: str, reducer: Reducer) -> list[Any]:
     data = recorded(name)
     after = reducer.reduce_json(data)
     assert after != data
-    history = json.loads(after)
-    return history if isinstance(history, list) else history.get("messages") or history["input"]
+    return listed(json.loads(after))
 
 
 TYPES = {
@@ -410,20 +380,3 @@ def test_langchain_reads_and_writes_reduced_messages(name: str, reducer: Reducer
     else:
         loaded = load.loads(json.dumps(reduced), allowed_objects="messages")
         assert json.loads(load.dumps(loaded)) == reduced
-
-
-READ = """
-import { convertToModelMessages, validateUIMessages } from 'ai';
-const messages = await validateUIMessages({ messages: JSON.parse(process.argv.at(-1)) });
-await convertToModelMessages(messages);
-console.log(JSON.stringify(messages));
-"""
-
-
-def test_the_ai_sdk_reads_reduced_messages(reducer: Reducer) -> None:
-    folder = os.environ.get("AI_SDK", ".")
-    if not shutil.which("node") or not (Path(folder) / "node_modules/ai").is_dir():
-        pytest.skip("set AI_SDK to a folder with node_modules/ai; data/formats/make.mjs says how to install it")
-    messages = reduced_messages("vercel_ai", reducer)
-    command = ["node", "--input-type=module", "--eval", READ, json.dumps(messages)]
-    assert json.loads(subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout) == messages
