@@ -225,7 +225,7 @@ def _links(message: _Message) -> list[_Link]:
     return links
 
 
-_Calls = dict[str, list[_Link]]
+_Calls = dict[str, _Link]
 """Calls by their ids."""
 
 
@@ -247,8 +247,11 @@ def _check_calls(messages: Iterable[_Message], is_continued: bool) -> Iterator[F
             yield from _check_id(link)
             if type(link.id) is not str:
                 continue
-            if link.is_call:
-                yield from _check_call(link, waiting)
+            if link.is_call and link.id in waiting:
+                words = f"an earlier call of this response also has the id {short(link.id)}"
+                yield Finding("V034", link.path, words)
+            elif link.is_call:
+                waiting[link.id] = link
             elif waiting or answered or not is_continued:
                 yield from _check_answer(link, waiting, answered)
         was_response = is_response
@@ -256,23 +259,13 @@ def _check_calls(messages: Iterable[_Message], is_continued: bool) -> Iterator[F
 
 
 def _unanswered(waiting: _Calls, code: str, when: str) -> Iterator[Finding]:
-    for calls in waiting.values():
-        for call in calls:
-            yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
-
-
-def _check_call(call: _Link, waiting: _Calls) -> Iterator[Finding]:
-    if call.id in waiting:
-        yield Finding("V034", call.path, f"an earlier call of this response also has the id {short(call.id)}")
-    waiting.setdefault(call.id, []).append(call)
+    for call in waiting.values():
+        yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
 
 
 def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    calls = waiting.get(found.id)
-    if calls:
-        call = calls.pop(0)
-        if not calls:
-            del waiting[found.id]
+    call = waiting.pop(found.id, None)
+    if call is not None:
         place = answered[found.id] = call.path[:-1]
         if call.tool != found.tool and type(call.tool) is type(found.tool) is str:
             words = f"answers {path_text(place)}, a call of {_tool(call.tool)}, with the tool name {_tool(found.tool)}"
@@ -280,9 +273,9 @@ def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> I
     elif found.id in answered:
         yield Finding("V033", found.path, f"the call {path_text(answered[found.id])} already has a return")
     else:
-        others = islice(waiting.items(), _MAX_SEARCHED)
-        same = next((other for other, calls in others if calls[0].tool == found.tool), None)
-        hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
+        others = islice(waiting.values(), _MAX_SEARCHED)
+        same = next((other for other in others if other.tool == found.tool), None)
+        hint = "" if same is None else f"; the call {short(same.id)} of the same tool has no return"
         yield Finding("V032", found.path, f"no call of the previous response has the id {short(found.id)}{hint}")
 
 

@@ -286,7 +286,7 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert findings_in(unknown) == [("V030", at[0]), ("V032", at[2])]
     assert check(stored(unknown))[0].message.startswith("the call of `list_hosts` has no return ")
     assert findings_in(edited(history, answers[1], "call_1")) == [("V030", at[1]), ("V033", at[3])]
-    assert findings_in(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V030", at[1]), ("V032", at[3])]
+    assert findings_in(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V032", at[3])]
     assert findings_in(edited(history, answers[0])) == [("V030", at[0]), ("V037", at[2])]
     assert findings_in(edited(history, calls[0], None)) == [("V037", at[0]), ("V032", at[2])]
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
