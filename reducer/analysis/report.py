@@ -15,7 +15,7 @@ from reducer.rules import Rule, Ruleset
 
 TITLES = {
     "fault": "Returns to which a rule was not applied completely",
-    "no rule": "Tools without a rule",
+    "no rule": "Tools without a rule; `init` drafts rules",
     "unused rule": "Unused rules",
     "gated": "Rules whose condition holds for no return",
     "no place": "Steps that found nothing",

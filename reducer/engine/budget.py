@@ -40,7 +40,7 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
 def _fits(work: Work, most: int) -> bool:
     top = work.top
     value = build(top.value, top.inside.get(0))
-    return chars(value if top.is_json else top.write(value), most) <= most
+    return chars(value if top.is_json else top.write(value)) <= most
 
 
 def _limit_all(work: Work, rule: Rule, level: tuple[int, int], ran: Sequence[Step]) -> None:

@@ -46,7 +46,7 @@ def _keeps_one(items: ShortenedList, steps: dict[int, int]) -> bool:
     value, node = items.value, items.node
     first = next(index for index, step in steps.items() if step == node.versions[-1].step)
     plan = node.inside.get(first)
-    is_short = chars([build(value[first], plan, seen=True)], _MARKER) <= _MARKER
+    is_short = chars([build(value[first], plan, seen=True)]) <= _MARKER
     if is_short:
         node.restored = {first: plan}
     return is_short

@@ -181,10 +181,10 @@ def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
-    """Return whether a gate holds for the original return. Counting characters stops at the bound."""
+    """Return whether a gate holds for the original return."""
     if when.min_chars is not None:
         written = top.value if top.is_json else top.write(top.value)
-        if chars(written, when.min_chars) < when.min_chars:
+        if chars(written) < when.min_chars:
             return False
     return when.where is None or when.where.holds(arrived)
 

@@ -14,7 +14,7 @@ from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, Positions, locate
-from reducer.markers import MAX_COUNT, Marker, possible_item
+from reducer.markers import MAX_COUNT, Marker, read_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -175,10 +175,10 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
-        marker = possible_item(item) if index == len(new) - 1 else None
+        marker = read_item(item, _known_in(old)) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
-        elif marker is not None and all(map(_known_in(old), marker.mentions)):
+        elif marker is not None:
             yield from _check_count(here, marker, old, len(old) - index)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)
@@ -189,7 +189,7 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
 
 def _check_count(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
     """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
-    earlier = possible_item(old[-1]) if old else None
+    earlier = read_item(old[-1], lambda name: True) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
     if marker.count not in (removed, expected):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
@@ -221,4 +221,4 @@ def _known_in(old: Any) -> Callable[[str], bool]:
     """Return a function that tells whether a marker can mention a value, because the original contains it."""
     encoded = cache(lambda: encode(old))
     text = cache(lambda: searched(old))  # without the escapes of nested JSON
-    return lambda name: encode(name)[1:-1] in encoded() or name in text()
+    return cache(lambda name: encode(name)[1:-1] in encoded() or name in text())

@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError, shortened
 from reducer.formats.json_text import DuplicateKey, distinct
-from reducer.values import as_python_3_11, escaped, is_deep
+from reducer.values import escaped, is_deep
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is not a text, list or object"
@@ -126,7 +126,7 @@ def readable(data: bytes) -> bytes:
     try:
         json.loads(text.decode("latin-1"), parse_int=len)  # each character is one byte of the data
     except JSONDecodeError as error:
-        raise _fault(data, as_python_3_11(error)) from None
+        raise _fault(data, error) from None
     return bytes(text)
 
 

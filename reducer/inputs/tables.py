@@ -12,6 +12,7 @@ from reducer.analysis.look import Look, LookOptions, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
 from reducer.errors import FileError
 from reducer.inputs.chunks import Chunk
+from reducer.inputs.sources import Source
 from reducer.rules import Ruleset
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ _ROWS = 32
 """Rows in memory as Python objects."""
 
 
-def is_parquet(name: str) -> bool:
-    """Return whether a file name stands for Parquet."""
-    return name.lower().endswith(ENDING)
+def is_parquet(source: Source) -> bool:
+    """Return whether the name of a source stands for Parquet."""
+    return source.name.lower().endswith(ENDING)
 
 
 def row_groups(name: str, column: str | None) -> Iterator[Chunk]:

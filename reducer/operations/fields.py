@@ -18,19 +18,16 @@ from pydantic import (
     GetPydanticSchema,
     Tag,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from typing_extensions import TypeAliasType
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import did_you_mean, nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
-
-ENTITY = "entity-type"
-"""The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
 
 
 class Model(BaseModel):
@@ -124,7 +121,7 @@ ONE_OR_LIST = GetPydanticSchema(
     lambda schema, handler: {"anyOf": [(listed := handler(schema))["items"], listed]},
 )
 """Accepts a single text as a list with one item."""
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST]
 """One text or a list of texts."""
 
 
@@ -214,14 +211,14 @@ def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     return targets
 
 
-SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], ONE_OR_LIST, Field(min_length=1)]
+SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], Field(min_length=1), ONE_OR_LIST]
 """One key of `sort_by` or a list of keys, the most important one first."""
-Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
+Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], Field(min_length=1), ONE_OR_LIST]
 """One target of `drop` or a list of targets."""
 Kept = Annotated[
     tuple[Annotated[Target, _compiled(_compile_kept)], ...],
-    ONE_OR_LIST,
     Field(min_length=1),
+    ONE_OR_LIST,
     AfterValidator(_of_one_kind),
 ]
 """Keys that `keep` keeps, or filters for items."""
@@ -249,8 +246,8 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     return name
 
 
-EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
-"""The name of one entity type or group."""
+EntityType = TypeAliasType("EntityType", Annotated[str, BeforeValidator(_entity_type)])
+"""The name of one entity type or group. The JSON Schema of rule files lists them under this name."""
 EntityTypes = Annotated[tuple[EntityType, ...], ONE_OR_LIST]
 """Entity types or groups from the `Vocabulary` in the validation context, or else built-in ones."""
 

@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
+from reducer.operations import operations
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
 from reducer.paths import Path
@@ -31,31 +40,18 @@ FileName = Annotated[str, BeforeValidator(_file_name)]
 
 
 class Given(Model):
-    """The content that an inline test starts from.
+    """The content that an inline test starts from."""
 
-    A `history` must contain exactly one return of a tool of the rule, unless `call` selects one by its call id.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [{"required": [key]} for key in ("json", "text", "file", "history")],
-            "dependentRequired": {"call": ["history"]},
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [key]} for key in ("json", "text", "file")]})
 
     json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
     text: str | None = Field(None, description="The content of the return if it is a text.")
     file: FileName | None = Field(None, description="A file with the content: JSON, or text if its name ends in .txt.")
-    history: FileName | None = Field(None, description="A stored history with one return of a tool of this rule.")
-    call: str | None = Field(None, description="The call id of the return; `ID#2` is the second with that id.")
 
     @model_validator(mode="after")
     def _is_one(self) -> Given:
-        sources = self.model_fields_set - {"call"}
-        if len(sources) != 1:
-            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`, `history`")
-        if "call" in self.model_fields_set and "history" not in sources:
-            raise PydanticCustomError("E020", "`call` is valid only with `history`")
+        if len(self.model_fields_set) != 1:
+            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`")
         return self
 
 
@@ -102,7 +98,7 @@ class Test(Model):
     __test__ = False
 
     name: str = Field(min_length=1, description="What the test shows.")
-    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`, `history`.")
+    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`.")
     expect: Expect = Field(description="What the test expects of the result.")
 
 
@@ -118,7 +114,7 @@ class EntityKeys(Model):
     pattern: Names | None = Field(None, description="One or several regexes (requires the extra `patterns`).")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
-        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
+        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST] | None
     ) = Field(None, description="A text file with one word per line, next to the rule file.")
     case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
     ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")
@@ -134,26 +130,37 @@ class EntityKeys(Model):
         return self
 
 
-def _version(value: Any) -> Any:
-    if type(value) is int and value != 1:
-        raise PydanticCustomError("E017", "expected version 1 of the rule language, not {version}", {"version": value})
-    return value
+def _action(step: Any) -> str | None:
+    """Return the tag of the first action of a step; others are not valid keys of the same step."""
+    actions = [f"[{key}]" for key in step if key in operations()] if type(step) is dict else []
+    return actions[0] if actions else None
 
 
+def _any_operation(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    choices = {f"[{verb}]": handler.generate_schema(op) for verb, op in operations().items()}
+    return core_schema.tagged_union_schema(
+        choices, _action, custom_error_type="E013", custom_error_message="this step has no action"
+    )
+
+
+MAX_STEPS = 200
+_Steps = Annotated[
+    list[Annotated[Op, GetPydanticSchema(_any_operation)]],
+    Field(min_length=1, max_length=MAX_STEPS),
+    AfterValidator(tuple),  # tuples are searched for warnings, lists are data
+]
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
-    """The keys of a rule file. Operations check the steps; `definitions` checks entities and conditions."""
+    """The keys of a rule file; `definitions` checks the entities and conditions."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
+    version: Literal[1] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
     keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
-    steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
-        None, description="The steps run from top to bottom, each on the result of the previous one."
-    )
+    steps: _Steps = Field([], description="The steps run from top to bottom, each on the result of the previous one.")
     preserve: Preserved | None = Field(
         None, description="Entity types that survive: a list, or a mapping of types to maximum numbers."
     )
