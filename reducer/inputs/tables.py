@@ -58,7 +58,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
             batch, found = map_column(batch, column, reduce)
             if options.writes:
                 stream.write(batch)
-            yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
+            yield joined(one or Look(Tally(), LineSum("", lines=1)) for one in found)
 
     sink = BytesIO()
     with _opened(name) as file:

@@ -49,12 +49,12 @@ def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))
     (folder / "more.json").write_bytes(history(*returns, ids=("call", "other", "call", "call#2")))
 
-    def selected(*arguments: str) -> list[tuple[str, str, int]]:
+    def selected(*arguments: str) -> list[tuple[str, str]]:
         found = cli("more.json", "--rules", "lookup.yaml", "--format", "json", *arguments).json
-        return [(entry["tool"], entry["call_id"], entry["nth"]) for entry in found["returns"]]
+        return [(entry["tool"], entry["call"]) for entry in found["returns"]]
 
-    first, second, literal = ("lookup", "call", 1), ("lookup", "call", 2), ("lookup_all", "call#2", 1)
-    assert selected() == [first, ("search", "other", 1), second, literal]
+    first, second, literal = ("lookup", "call"), ("lookup", "call#2"), ("lookup_all", "call#2")
+    assert selected() == [first, ("search", "other"), second, literal]
     assert selected("--call", "call") == [first, second]
     assert selected("--call", "call#1") == [first]
     assert selected("--call", "call#2", "--tool", "lookup") == [second]
@@ -102,7 +102,7 @@ def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Pat
     report = cli(str(sample), "--rules", "logs.yaml", "--format", "json", "-o", "out.json").json
     assert report["totals"]["calls"] == 4
     (entry,) = (entry for entry in report["returns"] if entry["status"] == "reduced")
-    assert (entry["tool"], entry["call_id"], entry["message"], entry["part"]) == ("query_logs", "call_2", 1, 1)
+    assert (entry["tool"], entry["call"], entry["message"], entry["part"]) == ("query_logs", "call_2", 1, 1)
     reduced = Reducer.load("logs.yaml").reduce_json(sample.read_bytes())
     assert Path("out.json").read_bytes() == reduced != sample.read_bytes()
 

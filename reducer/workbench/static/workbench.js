@@ -319,7 +319,7 @@ function sizes({ before, after, saved }) {
   return `${count(before)} → ${count(after)} characters, ${percent(saved)} saved`;
 }
 
-function stepRow({ name, line, places, characters: { after, removed }, ran, skipped, nothing }, index) {
+function stepRow({ name, line, places, after, removed, ran, skipped, nothing }, index) {
   const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
   const why = ran ? nothing?.message ?? "" : idle;
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
