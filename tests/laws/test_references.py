@@ -133,6 +133,14 @@ def test_a_text_that_was_cut_around_several_values_is_a_reduction_of_both() -> N
     assert again.startswith(f"{kept} …[{len(text) - len(kept)} more characters; mentions 185.220.101.0, ")
 
 
+def test_a_comma_after_a_marker_is_not_in_what_it_mentions() -> None:
+    ruleset = rules(steps=[{"truncate": 1}])
+    text = f"185.220.101.34. {'the ' * 9}1[.]2[.]3[.]4 2001:db8::ff00:42:8329. mail-diacie[.]top, "
+    once = reduce_content(ruleset, "t", text, protected=["185.220.101.34", "mail-diacie[.]top"])
+    assert once.endswith("mentions 1[.]2[.]3[.]4, 2001:db8::ff00:42:8329]… mail-diacie[.]top, ")
+    assert check_content(once, reduce_content(ruleset, "t", once)) == []
+
+
 def test_forged_markers_stay_text_and_take_no_longer() -> None:
     ruleset = rules(steps=[{"truncate": 40}])
     forged = f"{'word ' * 50}…[7 more characters] and INC-4711. {'more ' * 50}"
