@@ -130,16 +130,10 @@ class EntityKeys(Model):
         return self
 
 
-def _version(value: Any) -> Any:
-    if type(value) is int and value != 1:
-        raise PydanticCustomError("E017", "expected version 1 of the rule language, not {version}", {"version": value})
-    return value
-
-
 def _action(step: Any) -> str | None:
-    """Return the tag of the only action of a step."""
-    actions = [f"[{verb}]" for verb in operations() if type(step) is dict and verb in step]
-    return actions[0] if len(actions) == 1 else None
+    """Return the tag of the first action of a step; others are not valid keys of the same step."""
+    actions = [f"[{key}]" for key in step if key in operations()] if type(step) is dict else []
+    return actions[0] if actions else None
 
 
 def _any_operation(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -161,7 +155,7 @@ _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 class RuleFile(Model):
     """The keys of a rule file; `definitions` checks the entities and conditions."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
+    version: Literal[1] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")

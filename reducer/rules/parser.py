@@ -130,7 +130,7 @@ _START = Span(1, 1, 1)
 
 
 class _Unreadable(Exception):
-    """Stops reading. The arguments are a span, a code and a message."""
+    """Stops reading. The arguments are those of a `Fault`."""
 
 
 def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
@@ -144,15 +144,14 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
     _check_characters(text, report)
     if report.problems:
         return None, report
-    try:
+    failure = Exception()
+    for loader in (_FAST_LOADER, yaml.SafeLoader):
         try:
-            return _read("\n".join(lines), report, _FAST_LOADER), report
-        except _YAML_ERRORS:
-            report.problems.clear()
-            return _read("\n".join(lines), report, yaml.SafeLoader), report
-    except (_Unreadable, *_YAML_ERRORS) as error:
+            return _read("\n".join(lines), report, loader), report
+        except (_Unreadable, *_YAML_ERRORS) as error:
+            failure = error
         report.problems.clear()
-        report.add(*(error.args if isinstance(error, _Unreadable) else explain(report.lines, error)))
+    report.add(*(failure.args if isinstance(failure, _Unreadable) else explain(report.lines, failure)))
     return None, report
 
 
@@ -173,18 +172,15 @@ def _check_characters(text: str | bytes, report: Report) -> None:
 def _read(text: str, report: Report, loader_type: Any) -> Tree:
     """Return the tree of the only document. Raises `_Unreadable` and the errors of PyYAML."""
     loader = loader_type(text)
-    try:
-        loader.get_event()
-        if loader.check_event(e.StreamEndEvent):
-            raise _Unreadable(_START, "E004", "the file is empty")
-        loader.get_event()
-        root = _Reader(text, report, loader).node(MAX_DEPTH)
-        loader.get_event()
-        second: Any = loader.get_event()
-        if type(second) is not e.StreamEndEvent:
-            raise _Unreadable(Span(*_at(second), 3), "E008", "a rule file can have only one YAML document")
-    finally:
-        loader.dispose()
+    loader.get_event()
+    if loader.check_event(e.StreamEndEvent):
+        raise _Unreadable(_START, "E004", "the file is empty")
+    loader.get_event()
+    root = _Reader(text, report, loader).node(MAX_DEPTH)
+    loader.get_event()
+    second: Any = loader.get_event()
+    if type(second) is not e.StreamEndEvent:
+        raise _Unreadable(Span(*_at(second), 3), "E008", "a rule file can have only one YAML document")
     return root
 
 
@@ -203,16 +199,14 @@ class _Reader:
     def node(self, depth: int) -> Tree:
         """Return the next node, which may have at most `depth` levels."""
         event = self.loader.get_event()
-        if isinstance(event, e.ScalarEvent):
-            return self._scalar(event)
-        if isinstance(event, e.AliasEvent):
-            self._refuse(event)
-            raw = self._raw(event)
-            return ScalarNode(*_at(event), len(raw), value=raw, raw=raw)
+        is_refused = isinstance(event, e.AliasEvent) or event.anchor or event.tag
+        if is_refused:  # usually a text without quotes, but not certainly
+            fault = unquoted(self.report.lines, Span(*_at(event), 1))
+            self.report.add(*fault._replace(fix=()))
+        if isinstance(event, e.ScalarEvent | e.AliasEvent):
+            return self._scalar(event, is_refused)
         if not depth:
             raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
-        if event.anchor or event.tag:
-            self._refuse(event)
         if isinstance(event, e.SequenceStartEvent):
             items = []
             while not self.loader.check_event(e.SequenceEndEvent):
@@ -232,38 +226,28 @@ class _Reader:
                 entries.append((key, value))
         return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
-    def _raw(self, event: Any) -> str:
-        return self.text[event.start_mark.index : event.end_mark.index]
-
     def _span(self, start: Any, end: Any) -> tuple[int, int, int]:
         """Return the line, column and width of a list or object on its first line."""
         first, last = start.start_mark, end.end_mark
         stop = last.column if last.line == first.line else len(self.report.lines[first.line].rstrip())
         return (*_at(start), max(1, stop - first.column))
 
-    def _refuse(self, event: Any) -> None:
-        """Report an anchor, alias or tag, which is usually a text without quotes, but not certainly."""
-        fault = unquoted(self.report.lines, Span(*_at(event), 1))
-        self.report.add(*fault._replace(fix=()))
-
-    def _scalar(self, event: Any) -> ScalarNode:
-        raw = self._raw(event)
-        if event.style not in ("'", '"'):
+    def _scalar(self, event: Any, is_refused: bool) -> ScalarNode:
+        raw = self.text[event.start_mark.index : event.end_mark.index]
+        if raw[:1] not in ("'", '"'):
             raw = raw.rstrip(" \t\n")
-        if not event.style:
-            raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, raw=raw)
-        if event.anchor or event.tag:
-            self._refuse(event)
-            return replace(node, value=raw)
+        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=raw, raw=raw)
+        if is_refused:
+            return node
         if event.style:
             # JSON escapes some characters as pairs such as `\ud83d\ude00`.
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
-        else:
+        else:  # the two parsers differ on tabs
+            node = replace(node, raw=raw.replace("\t", " "))
             value = self._plain_value(node, event.value.replace("\t", " "))
-        return node if value is event.value else replace(node, value=value)
+        return replace(node, value=value)
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
@@ -291,14 +275,10 @@ class _Reader:
 
     def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
         """Return a key as a text, or None if it is invalid; `keys` maps the previous keys to their lines."""
-        if not isinstance(node, ScalarNode):
-            self.report.add(node, "E016", "a key must be text, not a list or an object")
+        if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+            self.report.add(node, "E016", "a key must be text")
             return None
-        if not isinstance(node.value, str):
-            message = f"a key must be text, but `{shortened(node.raw)}` without quotes is not"
-            self.report.add(node, "E016", message, fix=node.edit(quoted(node.raw)))
-            node = replace(node, value=node.raw)
-        name = str(node.value)
+        name = node.value
         if name in keys:
             message = f"duplicate key `{shortened(name)}`, first used in line {keys[name]}"
             self.report.add(node, "E012", message, f"remove this line, or line {keys[name]}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -17,7 +16,7 @@ from reducer.operations import operations
 from reducer.operations.fields import Target, When
 from reducer.operations.op import Op, StepKeys
 from reducer.paths import Expression, Path
-from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, quoted, written
+from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
 from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
@@ -28,7 +27,7 @@ _MESSAGES = {
     "string_type": ("E020", "expected a text, not {found}"),
     "int_type": ("E020", "expected a whole number, not {found}"),
     "bool_type": ("E020", "expected true or false, not {found}"),
-    "list_type": ("E020", "expected a list, not {found}"),
+    "list_type": ("E020", "expected a list, whose items start with `- `, not {found}"),
     "tuple_type": ("E020", "expected a text or a list of texts, not {found}"),
     "dict_type": _MAPPING,
     "model_type": _MAPPING,
@@ -55,12 +54,12 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
         return tree
     entries = []
     for key, value in tree.entries:
-        if isinstance(value, ScalarNode) and value.value is None and key.value not in _DATA and ":" not in key.raw:
-            comment = report.lines[key.line - 1][key.column + key.width :].strip()
-            advice = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
-            report.add(key, "E023", f"`{key.value}` has no value", advice)
+        if key.value in _DATA:
+            entries.append((key, value))
+        elif isinstance(value, ScalarNode) and value.value is None and ":" not in key.raw:
+            report.add(key, "E023", f"`{key.value}` has no value")
         else:
-            entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
+            entries.append((key, without_empty_keys(value, report)))
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
@@ -77,9 +76,16 @@ def validated(model: type[M], data: Any, node: Tree, report: Report, *, context:
 
 def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails]) -> None:
     """Report the errors of pydantic in a node, at most one at each place."""
-    placed = [(details, tuple(step for step in details["loc"] if not _is_tag(step))) for details in errors]
-    misspelt = {place[:-1] for details, place in placed if details["type"] == "extra_forbidden"}
-    seen = {place[:-1] for details, place in placed if place and details["type"] != "missing"}
+    placed: list[tuple[ErrorDetails, Place]] = []
+    misspelt: set[Place] = set()
+    seen: set[Place] = set()
+    for details in errors:
+        place = tuple(step for step in details["loc"] if not _is_tag(step))
+        placed.append((details, place))
+        if details["type"] == "extra_forbidden":
+            misspelt.add(place[:-1])
+        if place and details["type"] != "missing":
+            seen.add(place[:-1])
     for details, place in placed:
         if details["type"] == "extra_forbidden":
             _report_extra(report, node, model, details["loc"])
@@ -112,23 +118,18 @@ def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place
     _report_unknown(report, owner, str(word), known, action=action)
 
 
-def _report_actions(report: Report, node: Tree) -> None:
-    """Report a step with several actions, or with none, perhaps because it is misspelt."""
+def _report_no_action(report: Report, node: Tree) -> None:
+    """Report a step without an action, perhaps because it is misspelt."""
     if not isinstance(node, MappingNode):
         advice = f"the actions are {listed(operations())}"
         return report.add(node, "E020", "expected a step, which is a mapping with one action", advice)
-    data = plain(node)
-    validated(StepKeys, {key: data[key] for key in data if key in StepKeys.model_fields}, node, report)
-    actions = [key for key in data if key in operations()]
-    if actions:
-        second = locate(node, (actions[1],), key=True)
-        return report.add(second, "E014", f"this step already has the action `{actions[0]}`")
-    # Do not report the keys that belong to a misspelt action.
-    known = set[str]().union(*(op.model_fields for op in operations().values()))
-    unknown = [key for key in data if key not in known]
-    for key in unknown:
-        _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
-    if not unknown and not node.incomplete:
+    is_misspelt = node.incomplete
+    for key in plain(node):
+        # Do not report the keys that belong to a misspelt action.
+        if not any(key in op.model_fields for op in operations().values()):
+            _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
+            is_misspelt = True
+    if not is_misspelt:
         report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")
     return None
 
@@ -158,7 +159,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     if kind in _INCOMPLETE and isinstance(owner, MappingNode) and owner.incomplete:
         return None  # the missing key is probably misspelt, which is already reported
     if kind == "E013":
-        return _report_actions(report, owner)
+        return _report_no_action(report, owner)
     if is_missing:
         advice = habits()["missing"].get(place[-1], "")
         return report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", advice)
@@ -169,10 +170,6 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     shown = f"`{written(value)}`" if type(value) in (str, int, float) else found
     words = str(context.get("expected", "")).replace("True", "true")
     advice = context.get("help", "")
-    if kind == "literal_error":
-        advice = did_you_mean(nearest(str(value), re.findall(r"'(\w+)'", words)))
-    elif kind == "list_type" and type(value) is dict:
-        advice = f"write `- ` before the first key: - {report.lines[owner.line - 1].strip(' -')}"
     fix: tuple[Edit, ...] = ()
     meant = context.get("meant", "")  # only an unknown entity type has it
     if meant and not is_key and is_typo(str(value), meant, ALL_TYPES):
