@@ -15,7 +15,7 @@ from rich.console import Console
 
 from reducer.analysis.explanation import changes, explain, explain_outcome
 from reducer.cli.views.diff import describe, print_effects, print_head, step_line
-from reducer.engine import Edit, Outcome, attempt
+from reducer.engine import Edit, Outcome, attempt, reduce_content
 from reducer.values import chars
 from tests.helpers import rules
 from tests.laws.strategies import cases, laws
@@ -154,6 +154,9 @@ def test_figures_of_steps_are_consistent(case: Any) -> None:
     _, ruleset, content = case
     did = explain(ruleset, "t", content)
     event(f"steps: {len(did.steps)}")
+    assert did.content == reduce_content(ruleset, "t", content)
+    assert (did.status == "reduced") == (did.content is not content and not did.fault)
+    assert sum(step.before - step.after for step in did.steps) <= (did.steps[0].before if did.steps else 0)
     for step in did.steps:
         assert 0 <= step.restored <= max(0, step.before - step.after)
         lines = [step_line(step), *map(describe, step.changes)]

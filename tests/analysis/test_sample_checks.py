@@ -99,24 +99,7 @@ def test_a_rule_that_never_runs(tmp_path: Path) -> None:
     assert check(tmp_path, list(range(50)), rule) == []
 
 
-@pytest.mark.parametrize(
-    ("where", "found"),
-    [
-        ("kind == 'host'", []),
-        ("kidn == 'host'", ["W061 `kidn` no sample has the key `kidn`: did you mean `kind`?"]),
-        (
-            "kind == host",
-            ["W066 `host` `host` without quotes is a key, and no sample has it: write 'host' for the text"],
-        ),
-        (
-            "kind == 'port'",
-            [
-                'W063 `"when"` the rule never runs, because its `when` holds for no sample: '
-                "add a test with a return for which it holds"
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("where", "found"), DATA["conditions"].items())
 def test_the_condition_of_a_rule_is_looked_up(where: str, found: list[str], tmp_path: Path) -> None:
     rule = {"when": {"where": where}, "steps": [{"path": "rows", "limit": 1}]}
     assert [*map(shown, check(tmp_path, {"kind": "host", "size": 9, "rows": [1, 2]}, rule))] == found

@@ -92,11 +92,6 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
         assert all(not outcome.fault for outcome in made[1].outcomes)
 
 
-def test_answers_of_different_kinds() -> None:
-    text = "The mail came from Fancy Bear, as far as we know. " * 60
-    assert_sound(drafted(["x", None, text], text), "search")
-
-
 def test_texts_in_rows_stay() -> None:
     rows = [[n, "ok", f"Process {n:c}{n:c} has opened the door to the host next to it"] for n in range(65, 265)]
     left = reduce_content(
