@@ -99,6 +99,7 @@ class ReturnPlace(NamedTuple):
 class Explanation:
     """What a rule did to one content. Sizes are characters.
 
+    - `tried` are the candidates for the tool whose `where` does not hold.
     - `why` explains why the content is unchanged, or describes the fault if `status` is `fault`.
     - `unstable` is the step that would change the result again, if that is the fault.
     - `rewritten` is what writing compact JSON saves.
@@ -130,6 +131,7 @@ class Explanation:
     place: ReturnPlace | None = None
     unstable: StepRun | None = None
     tree: Any = None
+    tried: tuple[Rule, ...] = ()
 
     @property
     def name(self) -> str:
@@ -201,6 +203,7 @@ def explain_outcome(
         referenced=max(0, after - after_alone),
         restorations=restorations,
         over=over,
+        tried=outcome.tried,
         unstable=outcome.unstable,
     )
 

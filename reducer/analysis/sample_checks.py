@@ -18,9 +18,11 @@ from reducer.analysis.measures import LostEntity, lost_entities, step_label, tot
 from reducer.analysis.query import Nothing, keys_of, the_keys
 from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
-from reducer.engine import attempt
+from reducer.engine import StepRun, attempt
+from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
-from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
+from reducer.formats import unwrapped
+from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
 from reducer.rules import Rule, Ruleset, Step
@@ -34,19 +36,26 @@ _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
+"""The beginning of a path that names a wrapper of MCP."""
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost."""
+    """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost.
+
+    `breaks_where` is the step after which the `where` of the rule does not hold, if it does not hold for the result.
+    """
 
     name: str
     did: Explanation
     left: Sequence[Any]
     entities: int
     lost: Sequence[LostEntity]
+    is_wrapper: bool
+    breaks_where: StepRun | None
 
 
 class _Finding(NamedTuple):
@@ -91,11 +100,15 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
-    outcome = attempt(alone(rule, ruleset), rule.name, content)
+    only = alone(rule, ruleset)
+    outcome = attempt(only, rule.name, content)
     left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
     recalls, lost = lost_entities(rule.name, content, outcome)
     did = explain_outcome(rule.name, content, outcome, detailed=False)
-    return _Run(name, did, left, total_of(recalls).total, lost)
+    is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
+    broken = None if is_recognised else breaks_where(rule, outcome)
+    is_wrapper = unwrapped(content) is not content
+    return _Run(name, did, left, total_of(recalls).total, lost, is_wrapper, broken)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
@@ -130,9 +143,19 @@ def _findings(rule: Rule, runs: Sequence[_Run]) -> Iterator[tuple[Place, _Findin
             for finding in _of_step(rule, step, runs):
                 yield ("steps", step.number - 1, step.op.verb()), finding
     for run in runs:
+        if run.breaks_where is not None:
+            yield _broken_where(run, run.breaks_where)
         if run.did.over:
             size = counted(run.did.after, "character")
             yield ("max_chars",), _Finding("W069", f"{run.name} still has {size}")
+
+
+def _broken_where(run: _Run, broken: StepRun) -> tuple[Place, _Finding]:
+    """Return the finding about the step after which the `where` of its rule does not hold any more."""
+    name, place = "max_chars", Place(("max_chars",))
+    if broken.step is not None:
+        name, place = broken.step.name, ("steps", broken.number - 1, broken.step.op.verb())
+    return place, _Finding("E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
 
 
 def _of_gate(rule: Rule, runs: Sequence[_Run]) -> Iterator[_Finding]:
@@ -174,16 +197,30 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     elif any(report.run.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
-        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None])
+        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None], runs)
 
 
-def _finds_nothing(step: Step, reasons: Sequence[Nothing]) -> _Finding:
+def _finds_nothing(step: Step, reasons: Sequence[Nothing], runs: Sequence[_Run]) -> _Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
     text = step.path.text
     why = next((reason for reason in reasons if reason.path), reasons[0])
+    if any(run.is_wrapper for run in runs) and (wrapper := _WRAPPER.match(text)):
+        inside = _inside_wrapper(text[wrapper.end() :], runs)
+        return _Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", f"write `{inside}`", text)
     code = "W062" if why.is_removed else "W060"
     is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
     return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, why.path if is_safe else "")
+
+
+def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
+    """Return what to write instead of a path through a wrapper: a path that finds something, if there is one."""
+    written = text or "@"
+    alone = re.sub(r"^result\b\.?", "", text) or "@"
+    for path in (written, alone, f"[*].{text}" if text else "@"):
+        found = compile_path(path)
+        if any(found.find(run.left[0]) for run in runs):
+            return path
+    return written
 
 
 def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:

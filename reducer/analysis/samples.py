@@ -144,7 +144,7 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     except RecursionError:
         raise FileError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
-    of_tool = [one for one in found if is_for(one.tool) is not None]
+    of_tool = [one for one in found if is_for(one.tool)]
     chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = listed(f"`{one.tool}`" for one in found) or "no tool"

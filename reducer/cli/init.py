@@ -115,8 +115,8 @@ def _draft_all(
     for tool, returns in returns_by_tool.items():
         contents = [content for content in returns[:_MAX_RETURNS] if _is_reducible(content)]
         source = _describe(tool, len(contents), len(returns))
-        if existing is not None and (rule := existing.rule_for(tool)):
-            message = f"`{tool}` already has a rule: {rule.file}"
+        if existing is not None and (rules := existing.rules_for(tool)):
+            message = f"`{tool}` already has a rule: {rules[0].file}"
             if named:
                 raise CommandError(message)
             say(message)

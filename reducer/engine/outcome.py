@@ -51,6 +51,8 @@ class Outcome:
     """The reduced content, or the original object if nothing changed."""
     gated: bool = False
     """The gate of the rule (`when`) did not hold, so no step ran."""
+    tried: tuple[Rule, ...] = ()
+    """The other candidates whose `when.where` does not hold."""
     fault: str = ""
     """The reason why the rule could not be applied, or not completely."""
     is_proven: bool = False

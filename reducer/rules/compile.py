@@ -20,7 +20,7 @@ from reducer.operations import operations
 from reducer.operations.fields import Mark, Preserved
 from reducer.operations.op import Op, StepKeys
 from reducer.paths import compile_path
-from reducer.rules.choose import check_tool_names, rule_chooser
+from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
@@ -38,7 +38,8 @@ MAX_STEPS = 200
 def read_rules(*sources: FilePath | str) -> Ruleset:
     """Read rule files, folders, and built-in packs into a ruleset: `rule_files` describes sources.
 
-    If several sources contain the same tool name or glob, the last one applies. Raises `RuleError` with all errors.
+    If several sources contain the same tool name or glob, the last one is tried first. Raises `RuleError` with all
+    errors.
     """
     ruleset, problems = check_rules(*sources)
     if ruleset is None:
@@ -168,6 +169,8 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
         return
     checked = context.validated(RuleFile, data, tree)
     ops = _compile_steps(tree, context)
+    if checked is not None and checked.prefixed:
+        _check_prefixed(tree, context.report, checked)
     if checked is None or ops is None:
         return
     if not ops and checked.max_chars is None:
@@ -190,6 +193,15 @@ def _step(number: int, op: Op, node: Tree, context: _Context, general: frozenset
         preserves = general
     location = Location(context.report.file, node.line, node.column)
     return Step(number, op.path or compile_path("@"), op, preserves, location)
+
+
+def _check_prefixed(tree: MappingNode, report: Report, checked: RuleFile) -> None:
+    """Report `prefixed` without a `when.where` or without a name."""
+    key = locate(tree, ("prefixed",), key=True)
+    if checked.when is None or checked.when.where is None:
+        report.add(key, "E084", "`prefixed` requires `when: {where: ...}`")
+    elif all(map(is_glob, checked.tool)):
+        report.add(key, "E084", "`prefixed` requires a name; a glob matches prefixes itself", "remove `prefixed`")
 
 
 def _assembled(
@@ -223,6 +235,8 @@ def _assembled(
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when),
         tests=tuple(checked.tests),
+        prefixed=checked.prefixed,
+        source=report.source,
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
 

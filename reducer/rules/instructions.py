@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
-from reducer.errors import counted
+from reducer.errors import counted, shortened
 from reducer.operations.fields import When
 from reducer.operations.op import LINES_OF, enumerated
 from reducer.paths import Path
@@ -17,6 +17,8 @@ from reducer.rules.validation import listed
 _SHORTENED = "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out"
 _LAST = "\n- The rules for {} are not stated here."
 _ROOM_FOR_LAST = len(_LAST) + len("999,999,999 more tools")
+_MAX_CONDITION = 80
+"""The maximum number of characters of the condition of a rule."""
 _MAX_PARTS = 7
 """The maximum number of parts per rule: every request contains all instructions."""
 MAX_CHARS = 2_000
@@ -40,11 +42,11 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
     names = _names(ruleset, tools)
     text, left_out = f"{_SHORTENED}, as stated here.", 0
     for rule in by_precedence(ruleset.rules):
-        if rule.tools not in names:
+        if rule.file not in names:
             continue
-        line = f"\n- {listed(names[rule.tools])}: {_in_short(rule)}."
+        line = f"\n- {listed(names[rule.file])}{_shape(rule)}: {_in_short(rule)}."
         if len(text) + len(line) + _ROOM_FOR_LAST > MAX_CHARS:
-            left_out += len(names[rule.tools])
+            left_out += len(names[rule.file])
         else:
             text += line
     if left_out:
@@ -57,16 +59,22 @@ def introduction(ruleset: Ruleset) -> str:
     return f"{_SHORTENED}. Keys and items of lists can also be left out without a mark." if ruleset.rules else ""
 
 
-def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[tuple[str, ...], list[str]]:
-    """Return the names of tools to which each rule applies, by the names and globs of the rule."""
+def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the names of tools for which each rule is a candidate, by the file of the rule."""
     if tools is None:
-        return {rule.tools: list(rule.tools) for rule in ruleset.rules}
-    names: dict[tuple[str, ...], list[str]] = {}
+        return {rule.file: list(rule.tools) for rule in ruleset.rules}
+    names: dict[str, list[str]] = {}
     for tool in sorted(set(tools)):
-        rule = ruleset.rule_for(tool)
-        if rule is not None:
-            names.setdefault(rule.tools, []).append(tool)
+        for rule in ruleset.rules_for(tool):
+            names.setdefault(rule.file, []).append(tool)
     return names
+
+
+def _shape(rule: Rule) -> str:
+    """State the condition that answers must satisfy for a rule to apply."""
+    if rule.when is None or rule.when.where is None:
+        return ""
+    return f", if `{shortened(rule.when.where.text, _MAX_CONDITION)}` holds"
 
 
 def _in_short(rule: Rule) -> str:

@@ -148,6 +148,9 @@ class RuleFile(Model):
 
     version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
+    prefixed: bool = Field(
+        False, description="`true`: the names also match behind the prefix of a server; requires `when.where`."
+    )
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
     keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
@@ -240,6 +243,10 @@ class Rule:
     """A second pass cannot change the result of the first."""
     text_paths: TextPaths | None
     tests: tuple[Test, ...]
+    prefixed: bool = False
+    """Its names also match behind the prefix of a server."""
+    source: int = 0
+    """The number of the source that contains it; for the same name, a later one comes first."""
     digest: str = ""
     """Identifies the text of the rule file."""
 
@@ -249,13 +256,18 @@ class Rule:
         return self.tools[0]
 
     @property
+    def has_where(self) -> bool:
+        """Whether the rule applies only to contents of a certain shape."""
+        return self.when is not None and self.when.where is not None
+
+    @property
     def version(self) -> str:
         """The file and the digest of its text, which an archive stores with each original."""
         return f"{self.file}@{self.digest}"
 
 
 class Replaced(NamedTuple):
-    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, applies."""
+    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, always applies."""
 
     by: str
     instead_of: str
@@ -274,10 +286,14 @@ class Texts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
+    """Rules that are ready to run.
+
+    `rules_for` returns the rules to try for a tool name in order: the first whose `when.where` holds for a content
+    applies to it.
+    """
 
     rules: tuple[Rule, ...]
-    rule_for: Callable[[str], Rule | None]
+    rules_for: Callable[[str], tuple[Rule, ...]]
     warnings: tuple[Diagnostic, ...] = ()
     vocabulary: Vocabulary = BUILT_IN
     replaced: tuple[Replaced, ...] = ()

@@ -50,7 +50,9 @@ def test_on_reduce_gets_each_return_once_without_its_content(reducer: Reducer) -
     once = reduce(history("deep_research", "other", "explore"))
     reduce(once)
     reduce(history("other"))
-    assert reported == [Reduction(tool, "call_0", "deep_*", 69, 55, 1) for tool in ("deep_research", "explore")]
+    file = reducer.ruleset.rules[0].file
+    expected = Reduction("deep_research", "call_0", "deep_*", 69, 55, 1, file=file)
+    assert reported == [expected, replace(expected, tool="explore")]
 
 
 def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -82,7 +84,8 @@ def test_on_reduce_gets_each_fault_once(reducer: Reducer) -> None:
     messages = unreadable("deep_research") + unreadable("explore")
     assert reduce(reduce(messages)) == messages
     fault = "a generator can be read only once"
-    assert reported == [Reduction(tool, "call_0", "deep_*", 0, 0, 0, fault) for tool in ("deep_research", "explore")]
+    expected = Reduction("deep_research", "call_0", "deep_*", 0, 0, 0, fault, reducer.ruleset.rules[0].file)
+    assert reported == [expected, replace(expected, tool="explore")]
 
 
 def test_a_fault_of_other_rules_is_where_the_error_is() -> None:
@@ -114,7 +117,7 @@ def test_a_return_that_is_reduced_in_part_is_reported_with_its_fault(
 ) -> None:
     reported: list[Reduction] = []
     history_processor(in_part, on_reduce=reported.append)(history("deep_research"))
-    assert reported == [Reduction("deep_research", "call_0", "deep_*", 69, 55, 1, "only in part")]
+    assert reported == [Reduction("deep_research", "call_0", "deep_*", 69, 55, 1, "only in part", reported[0].file)]
     assert caplog.messages == ["a return of deep_* is not reduced completely: only in part"]
 
 
@@ -160,6 +163,7 @@ def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer, spa
     assert {**first.attributes} == {
         "reducer.tools": ("deep_research", "explore"),
         "reducer.rules": ("deep_*", "deep_*"),
+        "reducer.rule_files": (reducer.ruleset.rules[0].file,) * 2,
         "reducer.entities.preserved": (1, 1),
         "reducer.characters.before": (69, 69),
         "reducer.characters.after": (55, 55),
@@ -326,6 +330,15 @@ def test_a_rule_that_finds_nothing_is_logged_once(
 ) -> None:
     assert logged(caplog, rules, text, [content] * (FIRST - 1)) == 0
     assert logged(caplog, rules, text, [content] * FIRST * 3) == times
+
+
+@pytest.mark.parametrize(("more", "times"), [("", 1), ("prefixed: true\n", 0)])
+def test_a_rule_that_another_one_replaces_for_all_returns_is_logged(
+    more: str, times: int, rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (rules / "general.yaml").write_text("version: 1\ntool: '*'\nmax_chars: 9000\n")
+    text = f"{more}when: {{where: items}}\nsteps: [{{path: items, limit: 2}}]"
+    assert logged(caplog, rules, text, [RENAMED] * FIRST) == times
 
 
 def test_a_rule_that_found_something_is_not_logged(rules: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -306,7 +306,8 @@ def test_the_json_keys_stay() -> None:
         "calls": 2,
         "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963},
     }
-    assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
+    of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
+    assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}
