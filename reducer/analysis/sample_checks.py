@@ -16,7 +16,7 @@ from reducer.analysis.explanation import Explanation, StepReport, explain_outcom
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import LostEntity, lost_entities, step_label, total_of
 from reducer.analysis.query import Nothing, keys_of, the_keys
-from reducer.analysis.samples import samples_of
+from reducer.analysis.samples import Sample, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun, attempt
 from reducer.engine.choose import breaks_where
@@ -46,10 +46,12 @@ _KEYS = frozenset({"field", "subexpression"})
 class _Run(NamedTuple):
     """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost.
 
-    `breaks_where` is the step after which the `where` of the rule does not hold, if it does not hold for the result.
+    `stays`: its test says that nothing is removed. `breaks_where` is the step after which the `where` of the rule does
+    not hold, if it does not hold for the result.
     """
 
     name: str
+    stays: bool
     did: Explanation
     left: Sequence[Any]
     entities: int
@@ -79,16 +81,16 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples: list[tuple[str, Any]] = []
+    samples: list[tuple[Sample, Any]] = []
     for sample in samples_of(rule, ruleset):
         try:
-            samples.append((sample.title, sample.read()))
+            samples.append((sample, sample.read()))
         except FileError as error:
             report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     found = counterexample(rule, [content for _, content in samples]) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, title, content) for title, content in samples]
+    runs = [_run(rule, ruleset, sample, content) for sample, content in samples]
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
@@ -99,16 +101,17 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
     return problem.location.file, problem.location.line
 
 
-def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
+def _run(rule: Rule, ruleset: Ruleset, sample: Sample, content: Any) -> _Run:
     only = alone(rule, ruleset)
     outcome = attempt(only, rule.name, content)
     left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
+    stays = sample.test is not None and sample.test.expect.unchanged is True
     recalls, lost = lost_entities(rule.name, content, outcome)
     did = explain_outcome(rule.name, content, outcome, detailed=False)
     is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
     broken = None if is_recognised else breaks_where(rule, outcome)
     is_wrapper = unwrapped(content) is not content
-    return _Run(name, did, left, total_of(recalls).total, lost, is_wrapper, broken)
+    return _Run(sample.title, stays, did, left, total_of(recalls).total, lost, is_wrapper, broken)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
@@ -187,17 +190,28 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     if not reports:
         return
     missing = list(_missing(rule, step, ran))
+    left_alone = [] if missing else list(_left_alone(step, ran))
     yield from missing
+    yield from left_alone
     if changed:
         yield from _too_much(rule, step, changed)
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
-    elif missing or ("*" in rule.tools and step.path.text == "@"):
+    elif missing or left_alone or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif any(report.run.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
         yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None], runs)
+
+
+def _left_alone(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding if a step does not recognise the objects of a sample that the rule is meant to change."""
+    for run in runs:
+        report = run.did.steps[step.number - 1]
+        if report.run.left_alone and report.nothing is not None and not run.stays:
+            yield _Finding("W070", f"in {run.name}, {report.nothing.message}")
+            return
 
 
 def _finds_nothing(step: Step, reasons: Sequence[Nothing], runs: Sequence[_Run]) -> _Finding:

@@ -25,6 +25,8 @@ class StepRun:
     changed: bool
     skipped: bool = False
     """It was not applied, because a second pass would change the result."""
+    left_alone: bool = False
+    """It ran at no place, because it did not recognise the objects to which its path leads."""
 
     @property
     def name(self) -> str:

@@ -175,8 +175,8 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
     ran = step.op.when is None or _holds(step.op.when, arrived, work.top)
     work.step, edits = step.number, work.edits
-    places = step.apply(work) if ran else 0
-    return StepRun(step, step.number, ran, places, changed=work.edits > edits)
+    places, left_alone = step.apply(work) if ran else (0, False)
+    return StepRun(step, step.number, ran, places, changed=work.edits > edits, left_alone=left_alone)
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:

@@ -28,6 +28,7 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import did_you_mean, nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
+from reducer.paths.ranks import word
 
 ENTITY = "entity-type"
 """The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
@@ -77,8 +78,8 @@ class Amount(Model):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
-    """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
+def _validator(compiler: Callable[[str], Any], or_true: bool = False) -> Callable[[Any], Any]:
+    """Return a function that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
         if or_true and value is True:
@@ -92,6 +93,12 @@ def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydan
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
+    return validate
+
+
+def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
+    """Return the validator of a compiler with its JSON Schema."""
+    validate = _validator(compiler, or_true)
     text: dict[str, Any] = {"type": "string", "minLength": 1}
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
@@ -133,6 +140,8 @@ class SortKey(NamedTuple):
 
     condition: Expression
     is_reversed: bool
+    order: tuple[str, ...] = ()
+    """Words, the highest first."""
 
 
 def compile_sort_key(text: str) -> SortKey:
@@ -214,15 +223,71 @@ def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     return targets
 
 
-SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], ONE_OR_LIST, Field(min_length=1)]
+def _ordered(value: Any) -> Any:
+    """Compile `{expression: [words]}`, or leave a text to the validator of expressions."""
+    if type(value) is not dict:
+        return value
+    if len(value) != 1 or not all(type(words) is list and words for words in value.values()):
+        raise PydanticCustomError("E020", "expected one expression with its words: {severity: [high, low]}")
+    [(text, words)] = value.items()
+    if not all(type(each) is str for each in words):
+        raise PydanticCustomError("E020", "expected words, the highest first: {severity: [high, low]}")
+    try:
+        return compile_sort_key(text)._replace(order=tuple(map(word, words)))
+    except PathError as error:
+        raise PydanticCustomError(error.code, "{message}", {"message": error.message, "help": error.help}) from error
+
+
+def _sort_key(value: Any) -> SortKey:
+    ordered = _ordered(value)
+    key: SortKey = ordered if isinstance(ordered, SortKey) else _validator(compile_sort_key)(value)
+    return key
+
+
+def _each_sort_key(value: Any) -> Any:
+    return [value] if type(value) is dict else value
+
+
+_WORDS_SCHEMA = {
+    "type": "object",
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+}
+_SORT_KEY = GetPydanticSchema(
+    lambda source, handler: core_schema.no_info_plain_validator_function(_sort_key),
+    lambda schema, handler: {"anyOf": [{"type": "string", "minLength": 1}, _WORDS_SCHEMA]},
+)
+SortKeys = Annotated[
+    tuple[Annotated[SortKey, _SORT_KEY], ...], ONE_OR_LIST, BeforeValidator(_each_sort_key), Field(min_length=1)
+]
 """One key of `sort_by` or a list of keys, the most important one first."""
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One target of `drop` or a list of targets."""
-Kept = Annotated[
+_KeptTargets = Annotated[
     tuple[Annotated[Target, _compiled(_compile_kept)], ...],
     ONE_OR_LIST,
     Field(min_length=1),
     AfterValidator(_of_one_kind),
+]
+
+
+def _keys_only(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    if any(target.condition is not None for target in targets):
+        raise PydanticCustomError("E068", "`strict` needs keys, not filters")
+    return targets
+
+
+class Strict(Model):
+    """Keys that `keep` keeps of every object, whatever keys it has."""
+
+    names: Annotated[_KeptTargets, AfterValidator(_keys_only)] = Field(description="The keys to keep.")
+    strict: Literal[True] = Field(description="`true`: drop all else, also of objects that have none of the keys.")
+
+
+Kept = Annotated[
+    Annotated[_KeptTargets, Tag("[list]")] | Annotated[Strict, Tag("[strict]")],
+    Discriminator(lambda value: "[strict]" if isinstance(value, dict) else "[list]"),
 ]
 """Keys that `keep` keeps, or filters for items."""
 

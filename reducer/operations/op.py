@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
@@ -90,6 +90,14 @@ class Op(StepKeys):
     @abstractmethod
     def describe(self, place: str) -> str:
         """Return a description of its effect at `place` that starts with a verb, such as "keeps …"."""
+
+    def recognises(self, places: Iterable[Place]) -> bool:
+        """Return whether it is meant for the objects at its places in a return. Otherwise, it leaves them alone."""
+        return True
+
+    def leaves_alone(self) -> str:
+        """Return a description of what it leaves alone that starts with a verb, or an empty text."""
+        return ""
 
     def shortens(self) -> Iterable[Chain]:
         """Return the lists from which it removes items, relative to its place."""
@@ -174,6 +182,11 @@ def named_keys(found: Place, name: str) -> list[str]:
     """Return the keys of an object that have a name."""
     keys = found.keys() if "*" in name else [name] if found.has(name) else []
     return [key for key in keys if is_named(key, name)]
+
+
+def has_named(keys: Set[str], name: str) -> bool:
+    """Return whether one of the keys has a name."""
+    return name in keys or ("*" in name and any(map(_glob(name), keys)))
 
 
 # --- words for descriptions

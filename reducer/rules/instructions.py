@@ -120,6 +120,8 @@ def descriptions(rule: Rule) -> list[Description]:
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
+    left_alone = {step.op.leaves_alone() for step in rule.steps} - {""}
+    whole += sorted(left_alone)
     lines: dict[frozenset[str], list[str]] = {}
     for step in rule.steps:
         lines.setdefault(step.preserves, []).append(str(step.location.line))

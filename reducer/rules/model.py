@@ -189,12 +189,14 @@ class Step:
         """Return the action and the path."""
         return f"{self.op.verb()} {self.path.text}"
 
-    def apply(self, work: Work) -> int:
-        """Apply the step at its places, and return their number."""
+    def apply(self, work: Work) -> tuple[int, bool]:
+        """Apply the step. Return the number of its places, and whether it left the objects there alone."""
         places = [place for place in work.root().find(self.path) if place.accepted_by(self.op.accepts)]
+        if not self.op.recognises(places):
+            return 0, True
         for place in places:
             self.op.apply(place, work.root())
-        return len(places)
+        return len(places), False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def test_the_error_shows_a_sample_that_is_no_json() -> None:
 
 
 def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:
-    steps = "  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: [id]\n"
+    steps = "  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: {names: [id], strict: true}\n"
     assert (
         refused(f"version: 1\ntool: t\nsteps:\n{steps}")
         == """\

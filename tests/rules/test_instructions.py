@@ -21,6 +21,7 @@ from tests.rules.examples import CASES
 INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
 )
+LEAVES_ALONE = "leaves objects with fewer than half of the keys of a step as they are"
 
 
 def described(step: dict[str, Any]) -> list[str]:
@@ -37,7 +38,7 @@ def in_short(*steps: dict[str, Any], **more: Any) -> str:
 def test_descriptions_of_steps(case: dict[str, Any]) -> None:
     first, *others = described(case["step"])
     assert first == case["text"]
-    assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"])
+    assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"], [LEAVES_ALONE])
     assert in_short(case["step"]).startswith(f"{first}.")
 
 
