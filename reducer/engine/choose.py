@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from reducer.engine.earlier import hide_markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
+from reducer.paths import Expression
 from reducer.plan.nodes import LEAVES, Opened, build, fits, open_lines, open_parsed, open_return, opened_again
 from reducer.plan.place import Place, Settings, Work
 from reducer.plan.protected import References, Scans
@@ -58,6 +60,7 @@ class Candidates:
             work = self._work(number, opened_again(top, by_lines=_by_lines(rule.text_paths)))
             if rule.text_paths is not None and not work.top.is_text:  # a line is a text, whatever it contains
                 open_texts(work.root(), rule.text_paths)
+            hide_markers(work, rule.reads_of_marked, content)
             arrived = build(work.top.value, work.top.inside.get(0), 0, seen=True)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(arrived):
@@ -72,7 +75,8 @@ class Candidates:
         rule = self.rules[number]
         if number not in self._scans:
             self._scans[number] = Scans(rule.vocabulary, rule.types)
-        return Work(top, Settings(rule.marks, rule.all_keys), self._scans[number], self.references)
+        labels = frozenset(mark.text for mark in rule.marks if isinstance(mark, Expression))
+        return Work(top, Settings(rule.marked, labels, rule.all_keys), self._scans[number], self.references)
 
 
 def is_too_small(rule: Rule, content: Any) -> bool:

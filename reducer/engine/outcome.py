@@ -66,6 +66,11 @@ class Outcome:
     top: Opened | None = field(default=None, repr=False, compare=False)
     """The opened return with its plan."""
 
+    @property
+    def unmarked(self) -> int:
+        """The number of removed items of lists and entries of maps that no marker counts."""
+        return self.restored.unmarked
+
     def left_after(self, step: int, seen: bool = True) -> Any:
         """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
         if self.top is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -78,11 +78,11 @@ class Amount(Model):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _validator(compiler: Callable[[str], Any], or_true: bool = False) -> Callable[[Any], Any]:
+def _validator(compiler: Callable[[str], Any], or_flag: bool = False) -> Callable[[Any], Any]:
     """Return a function that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
-        if or_true and value is True:
+        if or_flag and type(value) is bool:
             return value
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
@@ -103,7 +103,7 @@ def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydan
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
         lambda source, handler: core_schema.no_info_plain_validator_function(validate),
-        lambda schema, handler: {"anyOf": [{"const": True}, text]} if or_true else text,
+        lambda schema, handler: {"anyOf": [{"type": "boolean"}, text]} if or_flag else text,
     )
 
 
@@ -295,12 +295,20 @@ Kept = Annotated[
 def _compile_mark(text: str) -> Expression:
     if LABEL.fullmatch(text):
         return compile_expression(text)
-    raise PathError("E020", "expected true, or a short expression without `,`, `;`, `:` and `]`", width=len(text))
+    message = "expected true, false, or a short expression without `,`, `;`, `:` and `]`"
+    raise PathError("E020", message, width=len(text))
 
 
-Mark = Annotated[Expression | Literal[True], _compiled(_compile_mark, or_true=True)] | None
-"""Whether a marker counts removed items, and the expression by whose values it counts them."""
-MARK = Field(None, description="A marker counts the removed items; with an expression, also by its value.")
+Mark = Annotated[Expression | bool, _compiled(_compile_mark, or_flag=True)] | None
+"""Whether a marker counts removed items, and the expression by whose values it counts them.
+
+None: if the marker has at most a quarter of the characters that were removed.
+"""
+MARK = Field(
+    None,
+    description="Whether a marker counts the removed items; with an expression, also by its value. "
+    "Default: if the marker has at most a quarter of the removed characters.",
+)
 
 
 def _entity_type(name: Any, info: ValidationInfo) -> Any:

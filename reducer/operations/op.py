@@ -69,6 +69,8 @@ class Op(StepKeys):
     """It rewrites a return that is JSON text even if no value changes."""
     runs_again: ClassVar[bool] = False
     """It runs once more after the last step, because a later step can leave something that it removes."""
+    shortens_any: ClassVar[bool] = False
+    """It can remove items from every list at or below its place."""
     opens_texts: ClassVar[bool] = False
     """It parses every JSON text below its place before the first step."""
 
@@ -214,8 +216,12 @@ def ends_of(*ends: tuple[str, int]) -> str:
 
 def marked(mark: Any) -> str:
     """Describe the marker that counts removed items, after the description of an operation."""
-    by = "" if mark is None or mark is True else f" by {named([mark.text])}"
-    return "" if mark is None else f", and a marker counts the others{by}"
+    if mark is None:
+        return ""
+    if mark is False:
+        return ", without a marker"
+    by = "" if mark is True else f" by {named([mark.text])}"
+    return f", and a marker counts the others{by}"
 
 
 LINES_OF = "the lines of "

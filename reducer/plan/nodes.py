@@ -6,7 +6,7 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from operator import is_
 from typing import Any
@@ -123,6 +123,16 @@ class Emptied(Struct, gc=False, eq=False):
 Node = Omission | Opened | Emptied | Cut
 
 
+def copied(node: Node | None) -> Node | None:
+    """Return a copy of a plan without an overlay; a step that extends the copy leaves the plan alone."""
+    if type(node) is Omission:
+        inside = {key: copied(child) for key, child in node.inside.items()}
+        return Omission(node.versions, inside, node.each, node.earlier)
+    if type(node) is Opened:
+        return replace(node, inside={key: copied(child) for key, child in node.inside.items()})
+    return node
+
+
 def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False) -> Any:
     """Return a value as its plan leaves it after a step (0: as it arrived). Return the same object if nothing changes.
 
@@ -201,6 +211,27 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     # Every enclosing JSON text escapes quotes and backslashes once more.
     fewer = new.count('"') + new.count("\\") <= text.count('"') + text.count("\\")
     return new if len(new) < len(text) and fewer else value
+
+
+def left_of(items: list[Any], node: Omission, index: int, step: int) -> Any:
+    """Return the item at an index of a list as its plan leaves it after a step, as steps see it."""
+    item = items[index]
+    if index in node.inside:
+        return build(item, node.inside[index], step, seen=True)
+    return item if node.each is None or node.each.step > step else _with_keys(item, node.each.kept)
+
+
+def shortened_lists(value: Any, node: Node | None) -> Iterator[tuple[list[Any], Omission]]:
+    """Yield the remaining lists that lost items in this pass or an earlier one, each with its plan."""
+    if type(node) is Opened:
+        yield from shortened_lists(node.value, node.inside.get(0))
+    elif type(node) is Omission:
+        if type(value) is list and node.versions:
+            yield value, node
+        kept = node.kept()
+        left = node.inside if kept is None else node.inside.keys() & set(kept)
+        for key in left:
+            yield from shortened_lists(value[key], node.inside[key])
 
 
 # --- values with structure

@@ -25,7 +25,7 @@ from reducer.rules.definitions import lint_unused_types, read_conditions, read_v
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, SequenceNode, Tree, locate, parse, plain
-from reducer.rules.steps import is_statically_idempotent, lint, text_paths
+from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_of_marked, text_paths
 from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
 from reducer.values import escaped
 
@@ -212,13 +212,18 @@ def _assembled(
     if checked.max_chars is not None:
         budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
+    default = False if checked.mark is False or checked.keys == "all" else None
     types = frozenset[str]().union(*preserved)
+    named = general or frozenset()
     marks: list[Mark] = []
     bounds = _bounds(checked.preserve, vocabulary)
     for step in steps:
         types |= vocabulary.expand(step.op.entity_types())
-        marks.append(step.op.counted)
+        marks.append(default if step.op.counted is None else step.op.counted)
         bounds += _bounds(step.op.preserve, vocabulary)
+        if step.op.preserve is not None:
+            named |= step.preserves
+    marked = marked_lists(steps, marks, any_list=checked.max_chars is not None and default is None)
     return Rule(
         file=report.file,
         tools=checked.tool,
@@ -228,7 +233,10 @@ def _assembled(
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
-        marks=(None, *marks, None),
+        named=named,
+        marks=(default, *marks, default),
+        marked=marked,
+        reads_of_marked=reads_of_marked(steps, checked.when, marked),
         bounds=tuple(bounds),
         types=types,
         vocabulary=vocabulary,

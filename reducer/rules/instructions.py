@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted, shortened
-from reducer.operations.fields import When
+from reducer.operations.fields import Mark, When
 from reducer.operations.op import LINES_OF, enumerated
 from reducer.paths import Path
 from reducer.rules.choose import by_precedence
@@ -56,7 +56,11 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
 
 def introduction(ruleset: Ruleset) -> str:
     """Return the instructions for tools that are not known; empty if there are no rules."""
-    return f"{_SHORTENED}. Keys and items of lists can also be left out without a mark." if ruleset.rules else ""
+    return (
+        f"{_SHORTENED}. Keys, and few or short items of lists, can also be left out without a mark."
+        if ruleset.rules
+        else ""
+    )
 
 
 def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[str, list[str]]:
@@ -89,23 +93,28 @@ def _in_short(rule: Rule) -> str:
 
 def _marking(rule: Rule) -> list[str]:
     """State what is left out with a marker, and what without one."""
-    marked: dict[str, None] = {}
-    items = is_cut = rule.max_chars is not None
-    keys = False
+    marked: list[str] = []
+    unmarked: list[str] = []
+    marks: list[Mark] = []
+    is_cut = rule.max_chars is not None
     for step in rule.steps:
-        if step.op.counted is not None:
-            marked[f"items of {_place(step.path)}"] = None
-        elif [*step.op.shortens()]:
-            items = True
         is_cut = is_cut or step.op.cuts_texts
-        keys = keys or step.op.drops_keys()
-    others = "other items" if marked else "items"
-    texts = ["cut texts"] if is_cut else []
-    unmarked = ["keys"] if keys else []
-    if items:
-        unmarked.append(f"{others} that are not long texts")
+        if step.op.drops_keys() and not unmarked:
+            unmarked.append("keys")
+        if [*step.op.shortens()]:
+            marks.append(rule.marks[step.number])
+    if rule.max_chars is not None:
+        marks.append(rule.marks[-1])
+    if is_cut:
+        marked.append("cut texts")
+    if any(mark is not False for mark in marks):
+        marked.append("items of lists")
+    if None in marks:
+        unmarked.append("few or short items")
+    if False in marks:
+        unmarked.append("items of some lists" if "items of lists" in marked else "items of lists")
     said = []
-    for title, parts in (("Marked", [*texts, *marked]), ("Not marked", unmarked)):
+    for title, parts in (("Marked", marked), ("Not marked", unmarked)):
         if parts:
             said.append(f"{title}: {enumerated(parts)}")
     return said

@@ -15,7 +15,7 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
-from reducer.paths import Path
+from reducer.paths import Chain, Path
 from reducer.plan import Work
 
 
@@ -153,7 +153,10 @@ class RuleFile(Model):
     )
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
-    keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
+    keys: Literal["all"] | None = Field(
+        None, description="`all`: every object keeps all of its keys, and lists get no markers."
+    )
+    mark: Literal[False] | None = Field(None, description="`false`: no marker counts the removed items of lists.")
     steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
         None, description="The steps run from top to bottom, each on the result of the previous one."
     )
@@ -234,8 +237,14 @@ class Rule:
     max_chars: int | None
     preserved: tuple[frozenset[str], ...]
     """The preserved entity types by the number of the step. The first set is empty, the last is for `max_chars`."""
+    named: frozenset[str]
+    """The entity types that the author preserves; others in `preserved` are preserved by default."""
     marks: tuple[Mark, ...]
-    """What a marker counts, by the number of the step."""
+    """What a marker counts, by the number of the step; the last is for `max_chars`."""
+    marked: tuple[Chain, ...] | None
+    """The lists that get markers, or None for all lists."""
+    reads_of_marked: tuple[tuple[Chain, Chain], ...]
+    """What conditions read that can contain such a list: a base, and a chain below it."""
     bounds: tuple[tuple[frozenset[str], int], ...]
     """The maximum number of preserved values of some entity types."""
     types: frozenset[str]
@@ -251,6 +260,11 @@ class Rule:
     """The number of the source that contains it; for the same name, a later one comes first."""
     digest: str = ""
     """Identifies the text of the rule file."""
+
+    @property
+    def preserves_by_default(self) -> bool:
+        """Whether it preserves entity types that the author does not name."""
+        return not self.named.issuperset(frozenset[str]().union(*self.preserved))
 
     @property
     def name(self) -> str:

@@ -49,7 +49,7 @@ def needs(rule: dict[str, Any], *contents: Any) -> list[tuple[str, str]]:
 
 
 def test_sizes_add_up() -> None:
-    steps = [{"path": "records", "limit": 5}, {"path": "records", "keep": ["name"]}]
+    steps = [{"path": "records", "limit": 5, "mark": False}, {"path": "records", "keep": ["name"]}]
     entry = report_one({"steps": steps}, json.dumps({"records": RECORDS}))
     removed = sum(step.before - step.after for step in entry.steps)
     assert entry.before - entry.after == entry.rewritten + removed - entry.restored
@@ -79,7 +79,7 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
 
 def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
     rows = [{"host": f"host-{n}", "ip": f"192.0.2.{n}"} for n in range(5)]
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- limit: 2\n- {keep: [host]}\n")
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- {limit: 2, mark: false}\n- {keep: [host]}\n")
     reducer = Reducer.load(tmp_path)
     found = reducer.explain_content("t", rows)
     assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]

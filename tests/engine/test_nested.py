@@ -106,12 +106,12 @@ def test_what_cannot_be_read_or_would_be_longer_is_unchanged(content: Any, step:
 
 def test_conditions_see_what_the_texts_contain() -> None:
     path = "parts[0].text.results"
-    best = {"path": path, "limit": 1, "sort_by": "payload.score"}
+    best = {"path": path, "limit": 1, "sort_by": "payload.score", "mark": False}
     result = reduced(WRAPPED, best, {"path": path, "keep": ["payload.score"]})
     assert result["parts"] == [{"type": "text", "text": '{"results":[{"payload":"{\\"score\\":3}"}]}'}]
     high = {"path": f"{path}[?payload.score > `1`].payload", "keep": ["score"]}
     assert reduced(json.dumps(WRAPPED), high).count("raw") == 2
-    gated = {"path": path, "limit": 1, "when": {"where": "parts[0].text.size == `4`"}}
+    gated = {"path": path, "limit": 1, "mark": False, "when": {"where": "parts[0].text.size == `4`"}}
     sized = {**WRAPPED, "parts": [{"text": json.dumps({"size": 4, "results": RESULTS})}]}
     assert len(json.loads(reduced(sized, gated)["parts"][0]["text"])["results"]) == 1
 
@@ -165,7 +165,7 @@ def test_unwrap_takes_nested_json_out_of_its_text_and_leaves_the_rest(content: A
 
 def test_unwrapped_structure_is_reduced_by_other_steps() -> None:
     path = "parts[*].text.results"
-    result = reduced(WRAPPED, {"unwrap": True}, {"path": path, "limit": 1, "sort_by": "payload.score"})
+    result = reduced(WRAPPED, {"unwrap": True}, {"path": path, "limit": 1, "sort_by": "payload.score", "mark": False})
     assert result["parts"][0]["text"] == {"results": [{"id": 3, "payload": {"score": 3, "raw": "r" * 20}}]}
     dropped = reduced(WRAPPED, {"path": path, "drop": "payload"}, {"unwrap": True})
     assert dropped["parts"][0]["text"]["results"][0] == {"id": 0}
@@ -214,7 +214,7 @@ def test_live_values_around_a_text() -> None:
     [
         (ROWS, {"limit": 1}),
         (WRAPPED, {"unwrap": True}),
-        (WRAPPED, {"path": "parts[0].text.results", "limit": 1}),
+        (WRAPPED, {"path": "parts[0].text.results", "limit": 1, "mark": False}),
     ],
 )
 def test_the_report_counts_texts_as_they_are_written(content: Any, step: dict[str, Any]) -> None:

@@ -123,7 +123,9 @@ def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
     draft = drafted({"alerts": alerts})
     assert "    sort_by: risk_score\n    always_keep: " in draft.text
     result = reduce_content(loaded(draft), "search", json.loads(draft.sample))
-    assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
+    *alerts, marker = result["alerts"]
+    assert sum(alert["severity"] == "high" for alert in alerts) == 13
+    assert marker == f"…[{150 - len(alerts)} more items]"
 
 
 def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
@@ -212,8 +214,9 @@ def test_records_with_the_same_texts_are_deduplicated() -> None:
     draft = drafted(alerts, saves=ENOUGH)
     assert "dedupe @" in steps(draft)
     assert "dedupe: {by: message, keep: " in draft.text
-    left = reduce_content(loaded(draft), "search", alerts)
+    *left, marker = reduce_content(loaded(draft), "search", alerts)
     assert {alert["message"] for alert in left} == {*texts}
+    assert "more items" in marker
 
 
 def test_short_lists_of_keys() -> None:
