@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -96,9 +96,9 @@ def _validator(compiler: Callable[[str], Any], or_flag: bool = False) -> Callabl
     return validate
 
 
-def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
+def _compiled(compiler: Callable[[str], Any], or_flag: bool = False) -> GetPydanticSchema:
     """Return the validator of a compiler with its JSON Schema."""
-    validate = _validator(compiler, or_true)
+    validate = _validator(compiler, or_flag)
     text: dict[str, Any] = {"type": "string", "minLength": 1}
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(

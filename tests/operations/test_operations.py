@@ -254,7 +254,7 @@ DANGLING = {"nodes": [{"id": 1}], "edges": [{"to": n, "note": "word " * 9} for n
 
 
 @pytest.mark.parametrize(
-    ("rule", "given", "result"),
+    ("rule", "content", "result"),
     [
         # a list has a marker if it has at most a quarter of the removed characters, also after an earlier pass
         ({"steps": [{"limit": 2}]}, LONG, [*LONG[:2], "…[7 more items]"]),
@@ -292,16 +292,16 @@ DANGLING = {"nodes": [{"id": 1}], "edges": [{"to": n, "note": "word " * 9} for n
         ),
     ],
 )
-def test_a_marker_counts_what_a_list_lost(rule: dict[str, Any], given: Any, result: Any) -> None:
-    left = fixed_point(rules(**rule), given).content
+def test_a_marker_counts_what_a_list_lost(rule: dict[str, Any], content: Any, result: Any) -> None:
+    left = fixed_point(rules(**rule), content).content
     if result is None:
-        assert left is given or left == ["a", "CVE-2024-3400"]
+        assert left is content or left == ["a", "CVE-2024-3400"]
     else:
         assert left == result
 
 
 def test_removals_without_a_marker_are_counted() -> None:
-    for rule, given, count in (
+    for rule, content, count in (
         ({"steps": [{"limit": 2}]}, ["short"] * 9, 7),
         ({"steps": [{"limit": 2}]}, LONG, 0),
         ({"mark": False, "steps": [{"limit": 2}]}, LONG, 7),
@@ -309,7 +309,7 @@ def test_removals_without_a_marker_are_counted() -> None:
         ({"steps": [{"path": "m", "limit": 1}]}, {"m": MAP}, 2),
         ({"steps": [{"keep": ["id"]}]}, WIDE, 0),
     ):
-        assert fixed_point(rules(**rule), given).unmarked == count
+        assert fixed_point(rules(**rule), content).unmarked == count
 
 
 def test_counts_of_several_steps_add_up_without_what_is_restored() -> None:
