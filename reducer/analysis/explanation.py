@@ -234,7 +234,7 @@ def step_reports(outcome: Outcome, detailed: bool) -> tuple[StepReport, ...]:
     for edit in outcome.edits():
         if not edit.is_restored:
             removed.setdefault(edit.step, []).append(edit)
-        elif not outcome.fault:
+        elif not outcome.fault and edit.kind != "marker":
             restored[edit.step] += edit.after - edit.before
     reports = []
     size = characters(outcome.left_after(0, seen=False))

@@ -136,7 +136,7 @@ def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
 ENGINE = {"category": "harmless", "method": "blacklist", "result": "x"}
 ENGINES = {f"Engine {n}": {"engine_name": f"Engine {n}", "engine_version": f"1.{n}", **ENGINE} for n in range(90)}
 
-NESTED = {"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]}
+NESTED = {"parts": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]}
 SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}}
 
 
@@ -144,7 +144,7 @@ SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400
     ("content", "expected", "text"),
     [
         ({"data": {"results": ENGINES}}, ["drop data.results.*", "limit data.results"], "the same value everywhere."),
-        (NESTED, ["unwrap content[*].text", "drop content[*].text.hosts"], "A text contains JSON"),
+        (NESTED, ["unwrap parts[*].text", "drop parts[*].text.hosts"], "A text contains JSON"),
         (str(HOSTS), ["drop @", "limit @"], "sort_by: last_seen"),
         (SPARSE, ["compact @"], "keys without a value"),
         ({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45}}, ["drop @"], "drop: [site.html]"),
