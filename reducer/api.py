@@ -93,9 +93,9 @@ class Reducer:
         With `references`, keep every item, key and text that contains a distinctive value (an id, an address, a name
         or a number) that the agent mentions later in a text or in the arguments of a tool call.
         """
-        from reducer.histories.live import later_mentions, reduce_messages
+        from reducer.histories.live import LaterMentions, reduce_messages
 
-        mentions = later_mentions(messages) if references else None
+        mentions = LaterMentions(messages) if references else None
         return reduce_messages(messages, partial(reduce_content, self.ruleset), mentions)
 
     def reduce_json(self, data: bytes, references: bool = True) -> bytes:

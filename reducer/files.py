@@ -32,15 +32,18 @@ def rule_files(source: Path | str) -> list[Path]:
     folder = _builtin_folder(str(source)) or Path(source)
     if not folder.is_dir():
         return [folder]
-    packs = [path for path in packs_in(folder) if path.name != _ONLY_BY_NAME]
-    files = (file for each in (folder, *packs) for file in sorted(each.iterdir()))
-    return [file for file in files if file.suffix in (".yaml", ".yml") and file.is_file()]
+    found: list[Path] = []
+    for each in (folder, *packs_in(folder)):
+        if each is folder or each.name != _ONLY_BY_NAME:
+            files = sorted(file for file in each.iterdir() if file.suffix in (".yaml", ".yml"))
+            found += filter(Path.is_file, files)
+    return found
 
 
 def packs_in(folder: Path) -> list[Path]:
     """Return the packs in a folder of rules. Raises OSError."""
-    folders = (path for path in folder.iterdir() if path.is_dir() and path.name != "samples")
-    return sorted(path for path in folders if not path.name.startswith("."))
+    names = (path for path in folder.iterdir() if path.name != "samples" and not path.name.startswith("."))
+    return sorted(filter(Path.is_dir, names))
 
 
 def builtin_rules() -> Path:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 Unit = Literal["characters", "items"]
@@ -34,12 +35,14 @@ _TALLY = r"[1-9][0-9]{0,15} [^,;\]…]{1,40}"
 _TALLIES = rf"; [^,;:\]…]{{1,60}}: {_TALLY}(?:, {_TALLY}){{0,7}}"
 _HEAD = re.compile(rf"…\[([1-9][0-9]{{0,15}}) more (characters|items)((?:{_TALLIES})*)(?:; mentions |\])")
 LABEL = re.compile(r"[^,;:\]…]{1,60}")
-_BRACKET = re.compile(r"[][]")
+_BRACKET = re.compile(r"\[[^][]*\]|\]")
+"""A closing bracket, with what it encloses if an earlier one opens it."""
 _VALUE = re.compile(r"[^,;\]<…\s](?:[^,;\]<…]{0,38}[^,;\]<…\s])?")
 _MAX_TALLIES = 8
 # Limits for forged markers. Real markers stay below them.
 _MAX_STARTS = 4
-_MAX_BRACKETS = 16
+_MAX_BRACKETS = 16  # in a value
+_MAX_POSSIBLE = 32
 _MAX_VALUE_CHARS = 4096
 _MAX_COMMAS = 1  # in a value: "(KHTML, like Gecko)"
 _MAX_WITH_MENTIONS = 500
@@ -80,10 +83,12 @@ def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Cou
     """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
     count = min(count, MAX_COUNT)
     parts = [f"{count} more {unit}"]
-    for label in dict.fromkeys(label for label, _ in tallies or ()):
-        of_label = [(-number, value) for (each, value), number in (tallies or {}).items() if each == label]
-        frequent = sorted((value, -number) for number, value in sorted(of_label)[:_MAX_TALLIES])
-        parts.append(f"{label}: {', '.join(f'{min(number, MAX_COUNT)} {value}' for value, number in frequent)}")
+    by_label: dict[str, list[tuple[int, str]]] = {}
+    for (label, value), number in (tallies or {}).items():
+        by_label.setdefault(label, []).append((-number, value))
+    for label, counts in by_label.items():
+        frequent = sorted(sorted(counts)[:_MAX_TALLIES], key=itemgetter(1))
+        parts.append(f"{label}: {', '.join(f'{min(-number, MAX_COUNT)} {value}' for number, value in frequent)}")
     if mentions:
         parts.append(f"mentions {', '.join(mentions)}")
     return f"{PREFIX}{'; '.join(parts)}]"
@@ -116,83 +121,48 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
                 found.append(marker)
                 end = marker.stop
     last = read(text, len(text), tail, reads)
-    if last is None or (last.start < end and found[-1].start != last.start):
-        return (*found,)
-    return (*(marker for marker in found if marker.start < last.start), last)
+    if last is not None and last.start >= end:
+        found.append(last)
+    elif last is not None and last.start == found[-1].start:
+        found[-1] = last
+    return tuple(found)
 
 
-def read_item(item: object, reads: Reads, labels: Collection[str] = ()) -> Marker | None:
-    """Return the marker that is an item of a list, or None if the item is not a marker with some of these labels."""
-    marker = _whole(item, "items", reads) if type(item) is str else None
+def read_item(item: object, reads: Reads, labels: Collection[str] | None = None) -> Marker | None:
+    """Return the marker that is an item of a list, or None if the item is not a marker with some of these labels.
+
+    Without `labels`, a marker can have any.
+    """
+    marker = _marker_at(item, 0, "items", reads, first=len(item)) if type(item) is str else None
     if marker is None or not marker.tallies:
         return marker
     tallies = Counter(dict(marker.tallies))
     for label, value in tallies:
-        if label not in labels or countable(value) is None:
+        if (labels is not None and label not in labels) or countable(value) is None:
             return None
     return marker if written(marker.count, "items", marker.mentions, tallies) == item else None
 
 
 def read_alone(text: str, reads: Reads) -> Marker | None:
     """Return the marker that is a complete text, or None if the text is not a marker."""
-    return _whole(text, "characters", reads)
+    return _marker_at(text, 0, "characters", reads, first=len(text))
 
 
-def possible(text: str) -> Iterator[Marker]:
+def possible(text: str, reads: Reads) -> Iterator[Marker]:
     """Yield each marker that a rule can have written in a text, whichever entities the rule knows.
 
-    Mentioned values can contain brackets, so several markers can start at the same place: the likeliest comes first.
+    `reads` can be less strict than an entity type. Mentioned values can contain brackets, so several markers can start
+    at the same place: the likeliest comes first.
     """
     for head in _HEAD.finditer(text):
-        count, start = int(head[1]), head.start()
-        own = start - 1 if start and text[start - 1] == " " else start
-        if head[2] == "items" or head[3] or count > MAX_COUNT or (own == start and start):
-            continue
-        for stop in _possible_ends(text, head):
-            mentions = _possible_mentions(text, head, stop)
-            if text.startswith(_INNER_CLOSING, stop):
-                yield Marker(count, mentions, own, stop + len(_INNER_CLOSING))
-            yield Marker(count, mentions, own, stop + 1)
-
-
-def possible_item(item: object) -> Marker | None:
-    """Return the marker that an item of a list can be, whichever entities and labels its rule knows, or None."""
-    head = _HEAD.match(item) if type(item) is str else None
-    if head is None or head[2] != "items" or int(head[1]) > MAX_COUNT:
-        return None
-    text = head.string
-    stop = len(text) - 1
-    is_whole = head.end() == len(text) if head[0].endswith("]") else text.endswith("]", head.end())
-    return Marker(int(head[1]), _possible_mentions(text, head, stop), 0, len(text)) if is_whole else None
-
-
-def _possible_ends(text: str, head: re.Match[str]) -> Iterable[int]:
-    """Return the brackets that can close a marker: first those that no earlier bracket in the mentions opens."""
-    if head[0].endswith("]"):
-        return (head.end() - 1,)
-    others: list[int] = []
-    closing: list[int] = []
-    depth = 0
-    limit = text.find(PREFIX, head.end())
-    for bracket in _BRACKET.finditer(text, head.end(), limit if limit >= 0 else len(text)):
-        if bracket[0] == "[":
-            depth += 1
-        elif depth:
-            depth -= 1
-            others.append(bracket.start())
-        else:
-            closing.append(bracket.start())
-        if len(closing) == _MAX_BRACKETS:
-            break
-    return (*closing, *others[:_MAX_BRACKETS])
-
-
-def _possible_mentions(text: str, head: re.Match[str], stop: int) -> tuple[str, ...]:
-    return tuple(text[head.end() : stop].split(", ")) if stop > head.end() else ()
-
-
-def _whole(text: str, unit: Unit, reads: Reads) -> Marker | None:
-    return _marker_at(text, 0, unit, reads, first=len(text)) if text.startswith(PREFIX) else None
+        limit = text.find(PREFIX, head.end())
+        brackets = _BRACKET.finditer(text, head.end() - 1, limit if limit >= 0 else len(text))
+        for bracket in sorted(brackets, key=lambda match: match[0] != "]")[:_MAX_POSSIBLE]:
+            for closing in (_INNER_CLOSING, "]"):
+                stop = bracket.end() - 1 + len(closing)
+                marker = _marker_at(text, head.start(), "characters", reads, closing=closing, first=stop)
+                if marker is not None and marker.stop == stop:
+                    yield marker
 
 
 def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0) -> Marker | None:
@@ -204,29 +174,13 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     count, begin = int(match[1]), match.end()
     if count > MAX_COUNT or (match[3] and unit == "characters"):
         return None
-    mentions: tuple[str, ...] | None = ()
-    stop = begin - 1
-    if text[stop] != "]":
-        stop = _end_of_mentions(text, begin, max(begin, first - len(closing)), reads, closing)
-        mentions = _mentions(text, begin, stop, reads) if stop >= 0 else None
-    elif not text.startswith(closing, stop) or stop + len(closing) < first:
-        return None
-    if mentions is None:
+    if text[begin - 1] != "]":
+        mentions, stop = _mentions(text, begin, first, reads, closing)
+    else:
+        mentions, stop = (), begin - 1 if text.startswith(closing, begin - 1) else -1
+    if stop < 0 or stop + len(closing) < first:
         return None
     return Marker(count, mentions, own, stop + len(closing), tuple(_tallies(match[3])))
-
-
-def _end_of_mentions(text: str, begin: int, least: int, reads: Reads, closing: str) -> int:
-    """Return where `closing` follows the mentions that start at `begin`, at `least` or later, or -1."""
-    stop = text.find(closing, least)
-    for _ in range(_MAX_BRACKETS):
-        last_value = -1 if stop < 0 else _start_of_value(text, begin, stop, reads)
-        if last_value < 0:
-            return -1
-        if last_value < stop:
-            return stop
-        stop = text.find(closing, stop + 1)
-    return -1
 
 
 def _tallies(text: str) -> Iterator[tuple[Tally, int]]:
@@ -237,43 +191,30 @@ def _tallies(text: str) -> Iterator[tuple[Tally, int]]:
             yield (label, value), int(number)
 
 
-def _mentions(text: str, begin: int, stop: int, reads: Reads) -> tuple[str, ...] | None:
-    # Stop at the first invalid value, so that thousands of forged markers cost little time.
-    values = []
+def _mentions(text: str, begin: int, first: int, reads: Reads, closing: str) -> tuple[tuple[str, ...], int]:
+    """Return the mentions that start at `begin`, and where the `closing` that ends at `first` or later follows them.
+
+    The position is -1 if this text is not mentions: thousands of forged markers cost little time.
+    """
+    values: list[str] = []
     while True:
-        for end in _commas(text, begin, stop):
+        for end in _ends_of_value(text, begin, first, closing):
             if reads(text[begin:end]):
                 break
         else:
-            return None
+            return (), -1
         values.append(text[begin:end])
-        if end == stop:
-            return tuple(values) if len({*values}) == len(values) else None  # a marker mentions nothing twice
+        if text[end] == "]":
+            return (*values,), end if len({*values}) == len(values) else -1  # a marker mentions nothing twice
         begin = end + 2
 
 
-def _commas(text: str, begin: int, stop: int) -> Iterator[int]:
+def _ends_of_value(text: str, begin: int, first: int, closing: str) -> Iterator[int]:
     """Yield where the value that starts at `begin` can end. Only a user agent contains a `, `."""
-    end = begin
-    for _ in range(_MAX_COMMAS + 1):
-        end = text.find(", ", end + 1, min(stop, begin + _MAX_VALUE_CHARS + 2))
-        if end < 0:
-            if stop - begin <= _MAX_VALUE_CHARS:
-                yield stop
-            return
-        yield end
-
-
-def _start_of_value(text: str, begin: int, stop: int, reads: Reads) -> int:
-    """Return where the last value before `stop` starts, `stop` if it is not an entity, -1 if it is too long."""
-    comma = stop
-    for _ in range(_MAX_COMMAS + 1):
-        comma = text.rfind(", ", max(begin, stop - _MAX_VALUE_CHARS - 2), comma)
-        value = begin if comma < 0 else comma + 2
-        if stop - value > _MAX_VALUE_CHARS:
-            return -1
-        if reads(text[value:stop]):
-            return value
-        if comma < 0:
-            break
-    return stop
+    least = max(begin, first - len(closing) - 1)
+    for mark, times, end in ((", ", _MAX_COMMAS + 1, begin), (closing, _MAX_BRACKETS, least)):
+        for _ in range(times):
+            end = text.find(mark, end + 1, begin + _MAX_VALUE_CHARS + len(mark))
+            if end < 0:
+                break
+            yield end

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 from collections.abc import Callable, Iterator
-from json.decoder import JSONDecodeError
 from types import NoneType
 from typing import Any
 
-from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer, to_json
+from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer
 from pydantic_core.core_schema import any_schema
 
 MAX_DEPTH = 128
@@ -25,7 +23,6 @@ MAX_TEXT_CHARS = 1 << 26
 PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
 """The types of parsed JSON. `shown` converts any other type for rules."""
 _SCALARS = frozenset({str, int, bool, NoneType})
-_TOO_LONG = "an integer with more digits than Python writes"
 
 # The media items of `pydantic_ai.messages`: the required texts of each kind, and the types of all other fields, which
 # differ between releases.
@@ -38,8 +35,9 @@ _MEDIA_FIELDS = {
     "kind": frozenset({str}),
     **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), frozenset({str, NoneType})),
     "vendor_metadata": frozenset({dict, NoneType}),
+    "force_download": frozenset({bool}),
 }
-_URL_FIELDS = {**_MEDIA_FIELDS, "force_download": frozenset({bool, str})}
+_ALLOWED = ("force_download", "allow-local")
 
 
 class Unreducible(Exception):
@@ -71,18 +69,6 @@ def is_deep(value: Any, length: int, levels: int = MAX_JSON_DEPTH) -> bool:
     return any(type(item) is list or type(item) is dict for item in level)
 
 
-def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
-    """Return an error with the message and the position of Python 3.11.
-
-    Since 3.13, the error for a trailing comma is located at the comma and not after it.
-    """
-    if not error.msg.startswith("Illegal trailing comma"):
-        return error
-    rest = error.doc[error.pos + 1 :].lstrip(" \t\n\r")
-    words = "Expecting value" if rest.startswith("]") else "Expecting property name enclosed in double quotes"
-    return JSONDecodeError(words, error.doc, len(error.doc) - len(rest))
-
-
 def is_media(value: Any) -> bool:
     """Return whether a value is a media item (image, audio, document, upload), as stored JSON or as an object.
 
@@ -111,13 +97,12 @@ def _is_stored_media(item: dict[str, Any]) -> bool:
     if type(kind) is not str or kind not in _MEDIA:
         return False
     required = _MEDIA[kind]
-    accepted = _URL_FIELDS if required == ("url",) else _MEDIA_FIELDS
     for name in required:
         if type(item.get(name)) is not str:
             return False
     for name, value in item.items():
-        is_flag = name == "force_download" and type(value) is str and value != "allow-local"
-        if name not in required and (is_flag or type(value) not in accepted.get(name, ())):
+        is_text = type(value) is str and (name in required or (name, value) == _ALLOWED)
+        if not is_text and type(value) not in _MEDIA_FIELDS.get(name, ()):
             return False
     return True
 
@@ -134,16 +119,16 @@ def shown(value: Any) -> Any:
     if kind is dict:
         try:
             "".join(value)  # the fastest check that all keys are texts
+            return value
         except TypeError:
             return {_key(key): item for key, item in value.items()}
-        return value
     if kind in PLAIN or is_media(value):
         return value
     if hasattr(value, "__plain__"):
         return value.__plain__()
     # Convert only one level of other containers, so that media items in them keep their identity.
     if isinstance(value, dict):
-        return {_key(key): item for key, item in value.items()}
+        return shown(dict(value))
     return list(value) if isinstance(value, (list, tuple)) else _jsonable(value)
 
 
@@ -212,11 +197,15 @@ def dump(value: Any) -> str:
 
     Raises `ValueError` for NaN and infinity, and `Unreducible` for an integer with more digits than Python writes.
     """
+    return escaped(_json(value))
+
+
+def _json(value: Any) -> str:
     try:
-        return escaped(_encode(value))
+        return _encode(value)
     except ValueError as error:
         if "digits" in str(error):
-            raise Unreducible(_TOO_LONG) from error
+            raise Unreducible("an integer with more digits than Python writes") from error
         raise
 
 
@@ -230,14 +219,18 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 ).encode
 
 
-def chars(value: Any, bound: float = float("inf")) -> int:
+def chars(value: Any) -> int:
     """Count the characters that the model sees: those of a text, or of the compact JSON of any other value.
 
-    Counting stops above `bound` and returns any number above it. Raises `Unreducible` above `MAX_DEPTH` levels.
+    Raises `Unreducible` above `MAX_DEPTH` levels, and for a value without a JSON form.
     """
-    if type(value) not in PLAIN:
-        value = shown(value)
-    return len(value) if type(value) is str else _json_chars(value, bound, MAX_DEPTH)
+    value = plain(value)
+    if type(value) is str:
+        return len(value)
+    try:
+        return len(_stored.to_json(value).decode())
+    except PydanticSerializationError:
+        return len(_json(value))  # a lone surrogate is one character
 
 
 def readable_part(content: Any, hidden: list[tuple[Any, Any]]) -> Any:
@@ -262,51 +255,3 @@ def with_items(value: Any, change: Callable[[Any], Any], keys: int = 8) -> Any:
     if type(value) is dict and keys and all(type(key) is str for key in value) and not is_media(value):
         return {key: with_items(item, change, keys - 1) for key, item in value.items()}
     return type(value)(map(change, value)) if type(value) in (list, tuple) else change(value)
-
-
-_ESCAPED = re.compile(r'["\\\x00-\x1f]')
-_LONG_ESCAPES = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
-
-
-def _text_chars(text: str) -> int:
-    count = len(text) + 2
-    if not text.isalnum() and _ESCAPED.search(text):
-        count += len(_ESCAPED.findall(text)) + 4 * len(_LONG_ESCAPES.findall(text))
-    return count
-
-
-def _number_chars(value: float) -> int:
-    if value - value != 0:
-        return 4  # null
-    try:
-        text = repr(value)
-    except ValueError as error:
-        raise Unreducible(_TOO_LONG) from error
-    return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
-
-
-def _json_chars(value: Any, bound: float, depth: int) -> int:
-    kind = type(value)
-    if kind is str:
-        return _text_chars(value)
-    if kind is dict or kind is list:
-        if depth < 0:
-            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        value = shown(value)
-        count = max(2, len(value) + 1)
-        if kind is dict:
-            for key in value:
-                count += _text_chars(key) + 1
-        for item in value.values() if kind is dict else value:
-            count += _text_chars(item) if type(item) is str else _json_chars(item, bound - count, depth - 1)
-            if count > bound:
-                break
-        return count
-    if kind is bool or value is None:
-        return 5 if value is False else 4
-    if kind is int or kind is float:
-        return _number_chars(value)
-    stored = shown(value)
-    if type(stored) in PLAIN:
-        return _json_chars(stored, bound, depth - 1)
-    return len(_encode(_jsonable(stored)))

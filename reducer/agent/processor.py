@@ -24,7 +24,7 @@ from reducer.agent.originals import open_archive, store
 from reducer.agent.telemetry import Attempt, Reduction, location, reporter, workflow
 from reducer.archive import Archive
 from reducer.engine import Outcome, attempt
-from reducer.histories.live import later_mentions, reduced_part, with_parts
+from reducer.histories.live import LaterMentions, reduced_part, with_parts
 from reducer.values import PLAIN, chars
 
 REPLAYED = ("DBOS", "Temporal")
@@ -178,13 +178,13 @@ def _attempts(
 ) -> Callable[[int, ToolReturnPart], Attempt]:
     """Return a function that tries to reduce a part of the message with this number. It never raises."""
     reduce_content = _reduce_with(rules)
-    mentions = later_mentions(messages) if references else None
+    mentions = LaterMentions(messages) if references else None
     last_response = len(messages) - 1
     while last_response >= 0 and messages[last_response].kind != "response":
         last_response -= 1
 
     def attempt_part(number: int, part: ToolReturnPart) -> Attempt:
-        protected = mentions(number, part.content) if mentions else None
+        protected = partial(mentions.after, number, part.content) if mentions else None
         outcome, applies = Outcome(None, part.content), False
 
         def reduce(tool: str, content: Any) -> Any:
@@ -212,7 +212,7 @@ def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
 
 def _size(content: Any) -> int:
     try:
-        return chars(content, LARGE) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
+        return chars(content) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
     except Exception:  # the attempt to reduce this content reports the error
         return 0
 

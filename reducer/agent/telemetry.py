@@ -26,8 +26,6 @@ from reducer.engine import Outcome
 from reducer.rules import Rule
 from reducer.values import PLAIN, chars, is_media
 
-MAX_COUNTED = 1_000_000
-"""Counting the characters of an object that no rule reduced stops here, so that it takes a bounded time."""
 MAX_TOOLS = 100
 """The largest number of tool names that are labels in a process. Each label costs memory in every metrics system."""
 _MAX_NAME = 200
@@ -171,7 +169,7 @@ def _reduction(one: Attempt) -> Reduction:
 def _sizes(one: Attempt) -> tuple[int, int]:
     """Return the number of characters before and after, or zeros if an object in the content cannot be counted."""
     try:
-        before = chars(_without_media(one.old.content), float("inf") if one.is_changed else MAX_COUNTED)
+        before = chars(_without_media(one.old.content))
         return before, chars(_without_media(one.new.content)) if one.is_changed else before
     except Exception:
         return 0, 0

@@ -9,14 +9,14 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import CLEARED, cost, lost_references, novel_references, size
-from reducer.analysis.prices import Cost
+from reducer.analysis.costs import CLEARED, Cost, cost, size
+from reducer.analysis.measures import finder, lost_references, novel_references
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Reference, Response, Returned, searcher
+from reducer.references import Event, Reference, Response, Returned
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
@@ -90,7 +90,7 @@ def _decoded(content: Any, count: int | None = None, *, unwraps: bool) -> Any:
                 return value
             return shorter(inner) if unwraps else dump(shorter(inner))
         if type(value) is list:
-            return [shorter(item) for item in value[:count]]
+            return list(map(shorter, value[:count]))
         return {key: shorter(item) for key, item in value.items()} if type(value) is dict else value
 
     with suppress(RecursionError):
@@ -109,13 +109,17 @@ class Score(NamedTuple):
 
 
 class _Recorded(NamedTuple):
-    """A history: its events, its returns with their tools (None if rules never change one), and what they contain."""
+    """A history: its events, its returns with their tools (None if rules never change one), and what they contain.
+
+    `find` finds the values of the `novel` references in a content.
+    """
 
     events: Sequence[Event]
     tools: Sequence[str | None]
     contents: Sequence[Any]
     entities: Sequence[Set[tuple[str, str]]]
     novel: Sequence[Reference]
+    find: Callable[[Any], Set[str]]
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -131,15 +135,14 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
             tools.append(reducible.get(key))
             contents.append(event.content)
     novel = novel_references(happened)
-    recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel)
-    search = searcher({reference.value for reference in novel})
-    return list(map(partial(_score, recorded, search), contenders))
+    find = finder(reference.value for reference in novel)
+    recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel=novel, find=find)
+    return list(map(partial(_score, recorded), contenders))
 
 
-def _score(recorded: _Recorded, search: Callable[[str], Set[str]], contender: Contender) -> Score:
-    """Score a contender; `search` finds the values of the novel references in texts."""
+def _score(recorded: _Recorded, contender: Contender) -> Score:
     contents = list(map(contender.shorter, recorded.tools, recorded.contents))
-    cleared = _cleared(recorded.events, contender.keep_last)
+    cleared = _cleared(recorded, contender.keep_last)
     characters = kept = 0
     for old, new, known, start in zip(recorded.contents, contents, recorded.entities, cleared, strict=True):
         if start < inf:
@@ -147,7 +150,7 @@ def _score(recorded: _Recorded, search: Callable[[str], Set[str]], contender: Co
             continue
         characters += size(new)
         kept += len(known if new is old else known & _entities(new))
-    lost = lost_references(recorded.novel, recorded.contents, contents, search, cleared)
+    lost = lost_references(recorded.novel, recorded.contents, contents, recorded.find, cleared)
     return Score(characters, len(recorded.novel) - len(lost), kept, cost(recorded.events, contents, cleared))
 
 
@@ -155,18 +158,18 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
 
 
-def _cleared(happened: Sequence[Event], keep_last: int | None) -> list[float]:
+def _cleared(recorded: _Recorded, keep_last: int | None) -> list[float]:
     """Return the number of the event that clears each tool return, or infinity if none does."""
     requests: list[int] = []  # the responses to requests that send new returns
-    sent: list[tuple[int, Any]] = []  # the number of the request that sends a return first, and the content
-    for number, event in enumerate((*happened, Response(()))):
+    sent: list[int] = []  # for each return, the number of the request that sends it first
+    for number, event in enumerate((*recorded.events, Response(()))):
         if isinstance(event, Returned):
-            sent.append((len(requests), event.content))
-        elif isinstance(event, Response) and sent and sent[-1][0] == len(requests):
+            sent.append(len(requests))
+        elif isinstance(event, Response) and sent and sent[-1] == len(requests):
             requests.append(number)
     cleared: list[float] = []
-    for first, content in sent:
-        stays = keep_last is None or size(content) <= len(CLEARED)
-        later = [] if stays else requests[first + (keep_last or 0) :]
+    for first, content in zip(sent, recorded.contents, strict=True):
+        is_small = size(content) <= len(CLEARED)
+        later = [] if keep_last is None or is_small else requests[first + keep_last :]
         cleared.append(later[0] if later else inf)
     return cleared

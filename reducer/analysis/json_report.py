@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from reducer.analysis.costs import PRICES, Cost
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
-from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
 
@@ -30,7 +30,7 @@ _OMITTED = (
 """Fields of `Explanation` that have another form, or that only a single content has."""
 
 
-def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
+def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]:
     """Return the report of `run` as plain JSON values.
 
     - `rules`: `{from, files, replaced}`; `histories`: the names of the inputs.
@@ -59,7 +59,7 @@ def report_as_json(report: Report, needs: Sequence[Attention], prices: Prices) -
         "tools": list(map(_tool, report.tools)),
         "returns": _returns(report),
         "lines": as_json(report.lines),
-        "measures": None if measures is None else _measures(measures, prices),
+        "measures": None if measures is None else _measures(measures),
         "attention": list(map(_attention, needs)),
     }
 
@@ -80,11 +80,6 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
         "characters": _characters(entry.before, entry.after),
         "steps": steps,
     }
-
-
-def _rules(report: Report) -> dict[str, Any]:
-    files = [rule.file for rule in report.ruleset.rules]
-    return {"from": report.rules, "files": files, "replaced": as_json(report.ruleset.replaced)}
 
 
 def _tool(tool: ToolReport) -> dict[str, Any]:
@@ -121,7 +116,7 @@ def _share(part: float, whole: float) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
+def _measures(measures: Measures) -> dict[str, Any]:
     found, kept = measures.recall
     return {
         "references": {
@@ -139,16 +134,16 @@ def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
             "types": as_json(measures.entities),
             "lost": as_json(measures.lost_entities),
         },
-        "cost": _cost(measures, prices),
+        "cost": _cost(measures),
     }
 
 
-def _cost(measures: Measures, prices: Prices) -> dict[str, Any]:
-    recorded, reduced = _requests(measures.recorded, prices), _requests(measures.reduced, prices)
+def _cost(measures: Measures) -> dict[str, Any]:
+    recorded, reduced = _requests(measures.recorded), _requests(measures.reduced)
     saved = _share(recorded["cached"] - reduced["cached"], recorded["cached"])
-    return {"prices": prices._asdict(), "recorded": recorded, "reduced": reduced, "saved": saved}
+    return {"prices": PRICES, "recorded": recorded, "reduced": reduced, "saved": saved}
 
 
-def _requests(cost: Cost, prices: Prices) -> dict[str, Any]:
-    cached, uncached = round(cost.cached(prices)), round(cost.uncached(prices))
+def _requests(cost: Cost) -> dict[str, Any]:
+    cached, uncached = round(cost.cached), round(cost.uncached)
     return {**cost._asdict(), "cached": cached, "uncached": uncached, "cached_tokens": tokens(cached)}

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, islice
-from operator import and_
+from itertools import islice
 from typing import Any, NamedTuple
 
-from reducer.analysis.texts import all_text, contains, entities, opened
+from reducer.analysis.measures import missing
 from reducer.engine import Outcome, attempt
 from reducer.histories.against import check_content
 from reducer.paths.written import path_text
@@ -77,24 +76,9 @@ def broken_laws(ruleset: Ruleset, content: Any, outcome: Outcome) -> Iterator[Br
 
 
 def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broken]:
-    """Yield the removed entities that some step and all later steps preserve."""
+    """Yield the entities that every step preserves and that the result does not contain."""
     policies = rule.preserved[1 : None if rule.max_chars is not None else -1]
-    left = all_text(opened(outcome.content), deeper=True)
-    earlier: frozenset[str] = frozenset()
-    for number, types in enumerate(reversed([*accumulate(reversed(policies), and_)]), 1):
-        if types <= earlier:
-            continue
-        scan = rule.vocabulary.scanner(types - earlier)
-        there = entities(_left_after(outcome, content, number - 1), scan)
-        earlier = types
-        # A cut may turn text into an entity that the original content does not contain.
-        arrived = entities(opened(content), scan)
-        for key, entity in there.items():
-            if key in arrived and entity.value not in outcome.restored.lost and not contains(left, entity.value):
-                yield Broken(8, f"the {entity.type} {entity.value} was removed", number)
-
-
-def _left_after(outcome: Outcome, content: Any, step: int) -> Any:
-    """Return what a step left. A text that cannot be written without some lines is the whole text: return its lines."""
-    written = outcome.left_after(step, seen=False)
-    return outcome.left_after(step) if step and written == content else opened(written)
+    scan = rule.vocabulary.scanner(rule.types.intersection(*policies))
+    for entity in missing(content, outcome.content, scan):
+        if entity.value not in outcome.restored.lost:
+            yield Broken(8, f"the {entity.type} {entity.value} was removed")

@@ -74,7 +74,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
         for found in stored.returns(data, options.input_format):
             if options.chosen is not None and not options.chosen(found):
                 continue
-            protected = mentions(found.key, found.content) if mentions else None
+            protected = partial(mentions.after, found.key, found.content) if mentions else None
             outcome = alone = Outcome(None, found.content)
             if not found.untouched:
                 outcome = alone = attempt(ruleset, found.tool, found.content, protected)

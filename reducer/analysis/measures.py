@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import reduce
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.prices import Cost
-from reducer.analysis.texts import characters, entities, opened
-from reducer.engine import Outcome
+from reducer.analysis.costs import Cost, cost
+from reducer.analysis.texts import entities, opened
+from reducer.engine import Outcome, StepRun
+from reducer.entities.entity import Entity, Scan
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.plan.nodes import keys_of
-from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
-from reducer.rules import Rule, Step
+from reducer.references import Event, Reference, Returned, references, searched, searcher
+from reducer.rules import Rule
 
-CLEARED = "[cleared]"
-"""Replaces the content of a return that was cleared."""
 MAX_LISTED = 1000
 """Lost references and lost entities that are listed; further ones are only counted."""
 
@@ -87,15 +87,7 @@ class Measures(NamedTuple):
     @property
     def recall(self) -> Recall:
         """The numbers of entities of all types."""
-        return total_of(self.entities)
-
-
-def total_of(recalls: Mapping[str, Recall]) -> Recall:
-    """Return the numbers of entities of all types."""
-    total = Recall(0, 0)
-    for found in recalls.values():
-        total = added(total, found)
-    return total
+        return reduce(added, self.entities.values(), Recall(0, 0))
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
@@ -111,7 +103,7 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
             originals.append(entry and entry.found.content)
             results.append(entry and entry.outcome.content)
     novel = novel_references(happened)
-    lost = lost_references(novel, originals, results, searcher({reference.value for reference in novel}))
+    lost = lost_references(novel, originals, results, finder(reference.value for reference in novel))
     measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
@@ -120,9 +112,9 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
         reduced=cost(happened, results),
     )
     for entry in filter(None, returns):
-        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
-        listed = tuple(one._replace(history=history, found=entry.found.name) for one in gone)
-        measures = added(measures, Measures(entities=recalls, lost_entities=listed))
+        found = entry.found
+        recalls, gone = lost_entities(found.tool, found.content, entry.outcome, history=history, found=found.name)
+        measures = added(measures, Measures(entities=recalls, lost_entities=gone))
     return measures
 
 
@@ -146,19 +138,25 @@ def novel_references(happened: Sequence[Event]) -> list[Reference]:
     return [reference for reference in references(happened) if reference.novel]
 
 
+def finder(values: Iterable[str]) -> Callable[[Any], Set[str]]:
+    """Return a function that returns those of the values that a content contains."""
+    search = searcher(values)
+    return lambda content: search(searched(content))
+
+
 def lost_references(
     novel: Sequence[Reference],
     old: Sequence[Any],
     new: Sequence[Any],
-    search: Callable[[str], Set[str]],
+    find: Callable[[Any], Set[str]],
     cleared: Sequence[float] = (),
 ) -> list[Reference]:
     """Return the references whose value no return contains any more when the agent uses it.
 
-    `old` and `new` are the contents of the returns, `search` finds the values of the references in a text, and
+    `old` and `new` are the contents of the returns, `find` finds the values of the references in a content, and
     `cleared` contains the number of the event that clears each return.
     """
-    left = [None if content is before else search(searched(content)) for before, content in zip(old, new, strict=True)]
+    left = [None if content is before else find(content) for before, content in zip(old, new, strict=True)]
     lost = []
     for reference in novel:
         for source in reference.sources:
@@ -181,7 +179,8 @@ def _located(
     for source, gone in by_source.items():
         entry = returns[source]
         assert entry is not None
-        steps = _removed_by(entry.outcome, [reference.value for reference in gone])
+        values = [reference.value for reference in gone]
+        runs = removed_by(entry.outcome, values, finder(values))
         content = opened(entry.found.content)
         for reference in gone:
             yield LostReference(
@@ -189,98 +188,73 @@ def _located(
                 value=reference.shown,
                 tool=entry.found.tool,
                 found=entry.found.name,
-                path=path_text(_place(content, searcher([reference.value]))),
+                path=path_text(_place(content, finder([reference.value]))),
                 used=placed[reference.event].key.message,
                 kind=reference.kind,
-                step=steps[reference.value],
+                step=step_label(entry.outcome.rule, runs.get(reference.value)),
             )
 
 
-def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
-    """Map each value to the step that removed its last occurrence, or to an empty text if no single step did."""
-    steps = dict.fromkeys(values, "")
-    remaining, search = set(steps), searcher(steps)
+def removed_by(outcome: Outcome, values: Iterable[str], find: Callable[[Any], Set[str]]) -> dict[str, StepRun]:
+    """Map values to the step that removed their last occurrence; a value that no single step removed is missing.
+
+    `find` returns those of the values that a content contains.
+    """
+    runs: dict[str, StepRun] = {}
+    remaining = set(values)
     for run in outcome.steps:
         if remaining and run.changed:
-            gone = remaining - search(searched(outcome.left_after(run.number)))
-            steps.update(dict.fromkeys(gone, step_label(outcome.rule, run.step)))
+            gone = remaining - find(outcome.left_after(run.number))
+            runs.update(dict.fromkeys(gone, run))
             remaining -= gone
-    return steps
+    return runs
 
 
-def step_label(rule: Rule | None, step: Step | None) -> str:
-    """Return the name of a step with its file and line, such as `lookup.yaml:4 limit rows`."""
-    file = PurePath(rule.file).name if rule else ""
-    return f"{file}:{step.location.line} {step.name}" if step else f"{file} max_chars"
+def step_label(rule: Rule | None, run: StepRun | None) -> str:
+    """Return the name of a step with its file and line, such as `lookup.yaml:4 limit rows`, or an empty text."""
+    if rule is None or run is None:
+        return ""
+    line = f":{run.line}" if run.line else ""
+    return f"{PurePath(rule.file).name}{line} {run.name}"
 
 
-def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
-    """Return the path to the first key or text in which a search finds something."""
+def _place(value: Any, find: Callable[[Any], Set[str]]) -> tuple[str | int, ...]:
+    """Return the path to the first key or text in which something is found."""
     for key in keys_of(value) if isinstance(value, (dict, list)) else ():
-        if isinstance(key, str) and search(key):
+        if isinstance(key, str) and find(key):
             return (key,)
-        if search(searched(value[key])):
-            return (key, *_place(value[key], search))
+        if find(value[key]):
+            return (key, *_place(value[key], find))
     return ()
 
 
-def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, Recall], list[LostEntity]]:
+def missing(content: Any, result: Any, scan: Scan) -> list[Entity]:
+    """Return the entities of a content that its result neither contains as entities nor as they are written."""
+    found = entities(opened(content), scan)
+    left = entities(opened(result), scan)
+    written = finder(entity.value for entity in found.values())(result)
+    return [entity for key, entity in found.items() if key not in left and entity.value not in written]
+
+
+def lost_entities(
+    tool: str, content: Any, outcome: Outcome, history: str = "", found: str = ""
+) -> tuple[dict[str, Recall], tuple[LostEntity, ...]]:
     """Compare the entities of a content before and after reduction, by type and canonical value."""
     if outcome.rule is None or outcome.content is content:
-        return {}, []
+        return {}, ()
     scan = outcome.rule.vocabulary.everything()
-    before = entities(opened(content), scan)
     after = entities(opened(outcome.content), scan)
-    gone = [entity for key, entity in before.items() if key not in after]
-    steps = _removed_by(outcome, [entity.value for entity in gone])
+    gone: list[Entity] = []
     total, kept = Counter[str](), Counter[str]()
-    for key, entity in before.items():
+    for key, entity in entities(opened(content), scan).items():
         total[entity.type] += 1
         kept[entity.type] += key in after
-    lost = [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
-    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
-
-
-# --- what the requests send
-
-
-def cost(happened: Sequence[Event], contents: Iterable[Any], cleared: Iterable[float] = ()) -> Cost:
-    """Return the cost of the requests of a history with the given contents of its tool returns.
-
-    Each request sends everything before its response. `cleared` contains, for each return, the number of the event
-    from which `CLEARED` replaces it.
-    """
-    places = [number for number, event in enumerate(happened) if isinstance(event, Returned)]
-    clears: dict[float, list[int]] = {}
-    for place, start in zip(places, cleared, strict=False):
-        clears.setdefault(start, []).append(place)
-    returned = iter(contents)
-    sizes: list[int] = []
-    requests = new = again = changes = last = total = 0
-    for number, event in enumerate(happened):
-        if isinstance(event, Response):
-            same = last
-            for place in clears.get(number, ()):
-                same = min(same, sum(sizes[:place]))
-                total += len(CLEARED) - sizes[place]
-                sizes[place] = len(CLEARED)
-            requests += 1
-            new += total - same
-            again += same
-            changes += same < last
-            last = total
-        sizes.append(_event_size(event, returned))
-        total += sizes[-1]
-    return Cost(requests, new, again, changes)
-
-
-def _event_size(event: Event, returned: Iterator[Any]) -> int:
-    """Count the characters of an event. The content of a tool return is the next one in `returned`."""
-    if isinstance(event, Response):  # the next request sends it back
-        return sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
-    return len(event.text) if isinstance(event, Prompt) else size(next(returned))
-
-
-def size(value: Any) -> int:
-    """Count the characters of a content, with 0 for None and for a content that cannot be counted."""
-    return 0 if value is None else characters(value)
+        if key not in after:
+            gone.append(entity)
+    values = [entity.value for entity in gone]
+    runs = removed_by(outcome, values, finder(values))
+    lost = []
+    for entity in gone:
+        step = step_label(outcome.rule, runs.get(entity.value))
+        lost.append(LostEntity(history, entity.type, entity.value, tool, found=found, step=step))
+    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, tuple(lost)

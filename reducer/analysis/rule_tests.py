@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
+from reducer.analysis.measures import missing, removed_by
 from reducer.analysis.query import explain
 from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, samples_of
-from reducer.analysis.texts import all_text, characters, contains, entities, excerpt, listed, opened, texts
+from reducer.analysis.texts import characters, entities, excerpt, json_text, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import FileError, counted
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
+from reducer.plan.nodes import keys_of
 from reducer.rules import Expect, Rule, Ruleset
 from reducer.rules.parser import Place
 from reducer.values import Unreducible, dump
@@ -45,22 +46,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test or a sample that ran.
+    """A sample with its failures and what the rule did to it, or None if it could not run."""
 
-    `place` is the place of its name in the rule file, and `did` is what the rule did, or None if it could not run.
-    """
-
-    what: Literal["test", "sample"]
-    rule: Rule
-    name: str
-    place: Place
-    failures: tuple[Failure, ...] = ()
+    sample: Sample
+    failures: tuple[Failure, ...]
     did: Explanation | None = None
-
-    @property
-    def status(self) -> Literal["passed", "failed"]:
-        """The result."""
-        return "failed" if self.failures else "passed"
 
 
 def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
@@ -79,28 +69,28 @@ def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None
 
     `update` collects snapshots. Return None for a file that cannot be read.
     """
-    rule, test, place = sample.rule, sample.test, sample.place
-    case = Case("test" if test else "sample", rule, sample.name, (*place[:-1], "name") if test else place)
-    ruleset = alone(rule, ruleset)
+    rule, test = sample.rule, sample.test
+    only = alone(rule, ruleset)
     try:
         content = sample.read()
-        dump(content)
-    except (FileError, RecursionError) as error:
-        return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
+    except FileError as error:
+        unread = Failure(str(error), place=(*sample.place, "given"), what="given")
+        return Case(sample, (unread,)) if test else None
     try:
-        outcome = attempt(ruleset, rule.name, content)
-        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, outcome)]
+        outcome = attempt(only, rule.name, content)
+        failures = [_of_law(one, sample) for one in broken_laws(only, content, outcome)]
         if test is not None:
-            found = unmet(test.expect, content, outcome, None if failures else update)
-            failures += (replace(one, place=(*place[:-1], "expect", *one.place)) for one in found)
+            place = (*sample.place, "expect")
+            failures += unmet(test.expect, content, outcome, place=place, update=None if failures else update)
+        did = explain_outcome(rule.name, content, outcome, detailed=False)
     except Exception as error:  # law 9: rules never raise
-        return replace(case, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), case.place),))
-    did = explain_outcome(rule.name, content, outcome, detailed=False)
-    return replace(case, failures=tuple(failures), did=did)
+        return Case(sample, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), sample),))
+    return Case(sample, tuple(failures), did)
 
 
-def _of_law(broken: Broken, otherwise: Place) -> Failure:
-    law, place = f"law {broken.law}", ("steps", broken.step - 1) if broken.step else otherwise
+def _of_law(broken: Broken, sample: Sample) -> Failure:
+    law = f"law {broken.law}"
+    place = ("steps", broken.step - 1) if broken.step else (*sample.place, "name")
     return Failure(f"{law}, {LAWS[broken.law]}: {broken.message}", place=place, what=law)
 
 
@@ -118,7 +108,9 @@ class _Checked(NamedTuple):
     update: Snapshots | None
 
 
-def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | None = None) -> Iterator[Failure]:
+def unmet(
+    expect: Expect, content: Any, outcome: Outcome, *, place: Place = (), update: Snapshots | None = None
+) -> Iterator[Failure]:
     """Yield the expectations that a result does not meet. `update` collects the snapshots to write."""
     if outcome.rule is None:
         return
@@ -128,7 +120,7 @@ def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | No
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
             for failure in check(wanted, checked):
-                yield replace(failure, place=(name, *failure.place), what=name)
+                yield replace(failure, place=(*place, name, *failure.place), what=name)
 
 
 def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, Any] | None:
@@ -136,14 +128,16 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
 
     `1` equals `1.0` but not `true`. The order of keys does not matter.
     """
-    keys: Iterable[Any] = ()
-    if type(expected) is dict and type(seen) is dict and expected.keys() == seen.keys():
-        keys = expected
-    elif type(expected) is list and type(seen) is list and len(expected) == len(seen):
-        keys = range(len(expected))
-    elif expected != seen or (type(expected) is bool) != (type(seen) is bool):
+    kinds = type(expected), type(seen)
+    if kinds == (dict, dict):
+        is_same = expected.keys() == seen.keys()
+    elif kinds == (list, list):
+        is_same = len(expected) == len(seen)
+    else:
+        is_same = expected == seen and kinds.count(bool) != 1
+    if not is_same:
         return path, expected, seen
-    for key in keys:
+    for key in keys_of(expected) if kinds[0] in (dict, list) else ():
         found = difference(expected[key], seen[key], (*path, key))
         if found is not None:
             return found
@@ -232,11 +226,8 @@ def _why_null(expression: Expression, checked: _Checked) -> str:
 def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     vocabulary = checked.rule.vocabulary
     scan = vocabulary.scanner(vocabulary.expand(types))
-    given, left, text = entities(checked.given, scan), entities(checked.result, scan), all_text(checked.result)
-    lost = []
-    for key, entity in given.items():
-        if key not in left and not contains(text, entity.value):
-            lost.append(entity)
+    given = entities(checked.given, scan)
+    lost = missing(checked.content, checked.outcome.content, scan)
     if lost:
         first, count = lost[0].value, f"{len(given):,}"
         names = listed(f"{entity.value} ({entity.type})" for entity in lost)
@@ -251,11 +242,10 @@ def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
     is_json = file.suffix == ".json"
     result = checked.result if is_json else checked.outcome.content
     if not is_json and type(result) is not str:
-        yield Failure("the result is not a text", "a text", excerpt(result), "name a file that ends in .json")
-        return
+        result = dump(result)
     failure = _differs_from_file(file, result)
     if checked.update is not None and (failure or Path(realpath(file)) in checked.update):
-        text = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
+        text = f"{json_text(result, indent=2)}\n" if is_json else result
         failure = _updated(file, text, checked.rule, checked.update)
     if failure is not None:
         yield failure
@@ -290,11 +280,14 @@ def _removed_by(is_there: Callable[[Any], object], checked: _Checked, what: str 
     """Name the step that removed something, or state that the given content does not contain it."""
     if not is_there(checked.given):
         return f"{what} is not in the given content either"
-    for run in checked.outcome.steps:
-        if not is_there(opened(checked.outcome.left_after(run.number, seen=False))):
-            name = f"step {run.number}, `{run.name}`," if run.step else f"`{run.name}`"
-            return f"{name} removed {what}" + (f" (line {run.line})" if run.step else "")
-    return ""
+    run = removed_by(checked.outcome, [what], lambda left: {what} if is_there(left) else set()).get(what)
+    if run is None:
+        return ""
+    return (
+        f"step {run.number}, `{run.name}`, removed {what} (line {run.line})"
+        if run.step
+        else f"`{run.name}` removed {what}"
+    )
 
 
 _CHECKS: dict[str, Callable[[Any, _Checked], Iterator[Failure]]] = {

@@ -12,9 +12,9 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, StepReport, explain_outcome
+from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import LostEntity, lost_entities, step_label, total_of
+from reducer.analysis.measures import step_label
 from reducer.analysis.query import Nothing, keys_of, the_keys
 from reducer.analysis.samples import Sample, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
@@ -38,13 +38,12 @@ _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
 _WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
 """The beginning of a path that names a wrapper of MCP."""
-_EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, what each step left of it, the number of its entities, and those lost.
+    """A sample, what the rule did to it, and what each step left of it.
 
     `stays`: its test says that nothing is removed. `breaks_where` is the step after which the `where` of the rule does
     not hold, if it does not hold for the result.
@@ -54,8 +53,6 @@ class _Run(NamedTuple):
     stays: bool
     did: Explanation
     left: Sequence[Any]
-    entities: int
-    lost: Sequence[LostEntity]
     is_wrapper: bool
     breaks_where: StepRun | None
 
@@ -81,16 +78,18 @@ def problems_when_run(
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples: list[tuple[Sample, Any]] = []
+    contents, runs = list[Any](), list[_Run]()
     for sample in samples_of(rule, ruleset):
         try:
-            samples.append((sample, sample.read()))
+            content = sample.read()
         except FileError as error:
-            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
-    found = counterexample(rule, [content for _, content in samples]) if searches else None
+            report.add(locate(tree, (*sample.place, "given")), "W050", f"cannot read {sample.title}: {error}")
+            continue
+        contents.append(content)
+        runs.append(_run(rule, ruleset, sample, content))
+    found = counterexample(rule, contents) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [_run(rule, ruleset, sample, content) for sample, content in samples]
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
@@ -105,13 +104,11 @@ def _run(rule: Rule, ruleset: Ruleset, sample: Sample, content: Any) -> _Run:
     only = alone(rule, ruleset)
     outcome = attempt(only, rule.name, content)
     left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
+    did = explained(rule.name, content, outcome)
     stays = sample.test is not None and sample.test.expect.unchanged is True
-    recalls, lost = lost_entities(rule.name, content, outcome)
-    did = explain_outcome(rule.name, content, outcome, detailed=False)
     is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
     broken = None if is_recognised else breaks_where(rule, outcome)
-    is_wrapper = unwrapped(content) is not content
-    return _Run(sample.title, stays, did, left, total_of(recalls).total, lost, is_wrapper, broken)
+    return _Run(sample.title, stays, did, left, unwrapped(content) is not content, broken)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
@@ -246,23 +243,16 @@ def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding
             restored = f"preserve restores {report.restored:,} of the {removed}"
             yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
             break
-    after = _items(_values(runs, step.path.shape, step.number))
-    if after and _are_empty(after) and not _are_empty(_items(_values(runs, step.path.shape, step.number - 1))):
-        yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
     yield from _most_entities(rule, step, runs)
-
-
-def _are_empty(items: Iterable[Any]) -> bool:
-    return all(item in _EMPTY for item in items)
 
 
 def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield a finding if a step removes most entities, unless it names keys that contain only hashes and links."""
-    label = step_label(rule, step)
     total, lost = 0, list[str]()
     for run in runs:
-        total += run.entities
-        lost += [entity.type for entity in run.lost if entity.step == label]
+        label = step_label(rule, run.did.steps[step.number - 1].run)
+        total += sum(recall.total for recall in run.did.entities.values())
+        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
     if names_keys and HASHES_AND_LINKS.issuperset(lost):
         return
@@ -359,19 +349,11 @@ def _help(chain: Chain, depth: int, keys: Sequence[str], others: Set[str]) -> st
         return f"the name of this key contains dots: write '{quoted}'"
     if not others:
         return did_you_mean(nearest(name, keys)) or f"there are {the_keys(keys)}"
-    return did_you_mean(_misspelt(name, [key for key in keys if key not in others]))
-
-
-def _misspelt(name: str, keys: Iterable[str]) -> str:
-    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
-    found = nearest(name, keys)
-    words, meant = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(found)
-    if "".join(words).casefold() == "".join(meant).casefold():
-        return found
-    is_alike = len(words) == len(meant) and all(
-        nearest(word, [other]) for word, other in zip(words, meant, strict=True)
-    )
-    return found if is_alike else ""
+    meant = nearest(name, set(keys) - others)
+    words, other = _BETWEEN_WORDS.split(name), _BETWEEN_WORDS.split(meant)
+    # All words are alike: `last_date` is not a misspelt `last_stats`.
+    is_misspelt = len(words) == len(other) and all(nearest(one, [two]) for one, two in zip(words, other, strict=True))
+    return did_you_mean(meant) if is_misspelt else ""
 
 
 def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:

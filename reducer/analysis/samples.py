@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
-from reducer.analysis.texts import listed
-from reducer.errors import FileError, HistoryError
+from reducer.errors import FileError
 from reducer.files import read_file
 from reducer.formats.json_text import read_json, read_string
-from reducer.histories.stored import returns
 from reducer.rules import Rule, Ruleset, Test
-from reducer.rules.choose import rule_chooser
 from reducer.rules.parser import Place
 from reducer.values import dump, loads
 
@@ -28,9 +25,9 @@ Snapshots: TypeAlias = dict[Path, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """An answer on which a rule is tested: what an inline `test` starts from, or a file beside the rule file.
+    """A return on which a rule is tested: what an inline `test` starts from, or a file beside the rule file.
 
-    `place` is its place in the rule file. `read` returns the content, or raises `FileError`.
+    `place` is the place of the test or the tool in the rule file. `read` returns the content, or raises `FileError`.
     """
 
     rule: Rule
@@ -38,6 +35,11 @@ class Sample:
     place: Place
     read: Callable[[], Any]
     test: Test | None = None
+
+    @property
+    def what(self) -> Literal["test", "sample"]:
+        """What it is called."""
+        return "test" if self.test else "sample"
 
     @property
     def title(self) -> str:
@@ -56,18 +58,12 @@ def sample(rule: Rule, test: Test) -> Any:
     if given.text is not None:
         return given.text
     if given.file is not None:
-        content = read_sample(file_of(rule, given.file))
-    elif given.history is not None:
-        content = _from_history(rule, given.history, given.call)
-    else:
-        content = given.json_
+        return read_sample(file_of(rule, given.file))
     try:
-        dump(content)
+        dump(given.json_)
     except ValueError:
         raise FileError("NaN and infinity are not JSON, so no stored tool return contains them") from None
-    except RecursionError:
-        raise FileError(_TOO_DEEP) from None
-    return content
+    return given.json_
 
 
 def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[Sample]:
@@ -76,7 +72,7 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[Sample]:
     A file belongs to the rule unless another tool of the ruleset has a longer name that it starts with.
     """
     for number, test in enumerate(rule.tests):
-        yield Sample(rule, test.name, ("tests", number, "given"), partial(sample, rule, test), test)
+        yield Sample(rule, test.name, ("tests", number), partial(sample, rule, test), test)
     for file in sample_files(rule, ruleset):
         yield Sample(rule, f"samples/{file.name}", ("tool",), partial(read_sample, file))
 
@@ -86,7 +82,7 @@ def sample_files(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
     names = [(name, other) for other in ruleset.rules for name in other.tools]
     names.sort(key=lambda pair: "*" not in pair[0])  # an exact name replaces a glob
     tools = {name.rstrip("*"): other for name, other in names}
-    named = {name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot)}
+    named = {name for test in rule.tests for name in (test.given.file, test.expect.snapshot)}
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
         if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
@@ -134,31 +130,11 @@ def _refuse(word: str) -> NoReturn:
     raise ValueError(f"not JSON: it contains {word}")
 
 
-def _from_history(rule: Rule, name: str, call: str | None) -> Any:
-    """Return the content of the tool return that a test names. Raises `FileError`."""
-    file = file_of(rule, name)
-    try:
-        found = list(returns(read_file(file, MAX_SAMPLE)))
-    except (OSError, HistoryError) as error:
-        raise FileError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
-    except RecursionError:
-        raise FileError(f"{file}: {_TOO_DEEP}") from None
-    is_for = rule_chooser((rule,))
-    of_tool = [one for one in found if is_for(one.tool)]
-    chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
-    if not of_tool:
-        tools = listed(f"`{one.tool}`" for one in found) or "no tool"
-        raise FileError(f"{file}: contains no return of `{rule.name}`; it contains returns of {tools}")
-    if len(chosen) != 1:
-        what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
-        ids = listed(f"`{one.name}`" for one in of_tool)
-        raise FileError(f"{file}: contains {what}; choose one with `call`: {ids}")
-    if chosen[0].untouched:
-        raise FileError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
-    return chosen[0].content
-
-
 def snapshots_for(rules: Iterable[Rule]) -> Snapshots:
     """Return a collection for the snapshots of some rules."""
-    names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
-    return {Path(realpath(file_of(rule, name))): None for rule, name in names if name}
+    snapshots: Snapshots = {}
+    for rule in rules:
+        for test in rule.tests:
+            if test.given.file:
+                snapshots[Path(realpath(file_of(rule, test.given.file)))] = None
+    return snapshots

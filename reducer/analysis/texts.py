@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer.entities.entity import GROUPS, Entity, Scan
-from reducer.entities.escapes import decoded
 from reducer.errors import shortened
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import Unreducible, chars, is_media, leaves
@@ -19,9 +18,6 @@ API_LINK = re.compile(
 """Matches the beginning of an address that only programs open."""
 HASHES_AND_LINKS = frozenset({"url", *GROUPS["hash"]})
 """Entities that can be checksums and addresses of files instead of indicators."""
-_IN_WORD = re.compile("[A-Za-z0-9]")
-_ESCAPE = re.compile(r"\\(?:[nrt]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})\Z")
-_ESCAPE_CHARS = 6
 
 
 def opened(content: Any) -> Any:
@@ -47,23 +43,10 @@ def entities(value: Any, scan: Scan) -> dict[tuple[str, str], Entity]:
     return found
 
 
-def contains(text: str, value: str) -> bool:
-    """Return whether a text contains an entity as a whole word. The digits of an escape are not part of a word."""
-    text, value = decoded(text)[0], decoded(value)[0]
-    # A regular expression that also looks at the neighbours takes 7 ms on 80,000 characters.
-    for found in re.finditer(re.escape(value), text):
-        before = text[max(0, found.start() - _ESCAPE_CHARS) : found.start()]
-        # In JSON text such as `\\n192.0.2.1`, the letters and digits of the escape are not part of the word.
-        starts = not (value[0].isalnum() and _IN_WORD.match(before[-1:])) or _ESCAPE.search(before)
-        if starts and not (value[-1].isalnum() and _IN_WORD.match(text, found.end())):
-            return True
-    return False
-
-
-def all_text(value: Any, deeper: bool = False) -> str:
-    """Join all texts of a value into one that can be searched. With `deeper`, also look into structured texts."""
+def all_text(value: Any) -> str:
+    """Join all texts of a value, and those in its structured texts, into one that can be searched."""
     found = list(texts(value))
-    for text in found if deeper else ():
+    for text in found:
         nested = parse_nested(text)
         if nested is not None:
             found += texts(plain(nested[0]))  # the loop continues with these

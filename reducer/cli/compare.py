@@ -19,8 +19,8 @@ from functools import partial, reduce
 from typing import Any
 
 from reducer.analysis.compare import AS_RECORDED, Contender, Score, baseline, compare, of_rules
+from reducer.analysis.costs import PRICES
 from reducer.analysis.measures import added
-from reducer.analysis.prices import Prices
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.inputs import sources_or_sample
 from reducer.cli.screen import CommandError, console, counted, make_table, print_json, say_skipped
@@ -30,7 +30,6 @@ from reducer.inputs.recorded import read_each
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5", "minify", "minify+cut:12000")
 _COLUMNS = ("", "Characters", "Saved", "References\nkept", "Entities\nkept", "Cached\ncost", "Prefix\nchanges")
-_PRICES = Prices()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     scores = [reduce(added, of_contender) for of_contender in zip(*scored, strict=True)]
     table = list(map(partial(_row, scores[0]), contenders, scores))
     if options.format == "json":
-        head = {"version": 1, "histories": len(scored), "skipped": len(skipped), "prices": _PRICES}
+        head = {"version": 1, "histories": len(scored), "skipped": len(skipped), "prices": PRICES}
         print_json({**head, "contenders": table})
     else:
         print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
@@ -64,8 +63,8 @@ def _row(recorded: Score, one: Contender, score: Score) -> dict[str, Any]:
     """Return a score as plain JSON values. Shares of what is `recorded` are between 0 and 1, or null."""
     before, after = recorded.characters, score.characters
     saved = round((before - after) / before, 4) if before else 0.0
-    whole, cached = recorded.cost.cached(_PRICES), score.cost.cached(_PRICES)
-    cost = {"cached": round(cached), "uncached": round(score.cost.uncached(_PRICES)), "changes": score.cost.changes}
+    whole, cached = recorded.cost.cached, score.cost.cached
+    cost = {"cached": round(cached), "uncached": round(score.cost.uncached), "changes": score.cost.changes}
     return {
         "name": one.name,
         "rules": one.rules,

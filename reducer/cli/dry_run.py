@@ -24,7 +24,6 @@ from typing import Any, NoReturn, TextIO
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import Look, LookOptions, bad_line, look, look_at_lines
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, Attention, LineSum, Report, Tally, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import nothing_found, sources_or_sample
@@ -98,7 +97,7 @@ def _print_report(options: Namespace, report: Report, needs: Sequence[Attention]
     if options.format == "html":
         write_page(report, needs, options.output)
     elif options.format == "json":
-        print_json(report_as_json(report, needs, Prices()), stream)
+        print_json(report_as_json(report, needs), stream)
     elif options.format == "diff":
         print_end(report, needs, stream)
     else:

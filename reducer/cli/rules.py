@@ -76,7 +76,7 @@ def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
 def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
     """Yield the files that the tests of a rule name, and its other samples."""
     for test in rule.tests:
-        for name in (test.given.file, test.given.history, test.expect.snapshot):
+        for name in (test.given.file, test.expect.snapshot):
             if name:
                 yield file_of(rule, name)
     yield from sample_files(rule, ruleset)

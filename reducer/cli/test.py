@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     results = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
     cases = list(filter(None, results))
     warnings = _warnings(samples, ruleset)
-    failed = sum(case.status == "failed" for case in cases)
+    failed = sum(map(_has_failed, cases))
     if options.format == "json":
         found = {"cases": list(map(_case_as_json, cases)), "warnings": list(map(problem_fields, warnings))}
         print_json({"passed": len(cases) - failed, "failed": failed, **found})
@@ -91,7 +91,10 @@ def _text(case: Case) -> str:
     """Return each failure with its line, then what each step did; empty if the case passed."""
     lines = []
     for problem, one in _located(case):
-        lines += [f"{problem.location}: failed: {case.what} `{case.name}`: {problem.message}", *problem.excerpt_lines()]
+        lines += [
+            f"{problem.location}: failed: {case.sample.what} `{case.sample.name}`: {problem.message}",
+            *problem.excerpt_lines(),
+        ]
         if one.expected:
             lines.append(f"  expected: {one.expected}\n  found:    {one.found}")
         if one.help:
@@ -104,10 +107,14 @@ def _text(case: Case) -> str:
     return "\n".join(lines)
 
 
+def _has_failed(case: Case) -> bool:
+    return bool(case.failures)
+
+
 def _summary(cases: Sequence[Case], rules: str, warnings: int) -> str:
     """Return the number of tests and samples, how many failed, and the number of warnings."""
-    counts = Counter(case.what for case in cases)
-    failed = sum(case.status == "failed" for case in cases)
+    counts = Counter(case.sample.what for case in cases)
+    failed = sum(map(_has_failed, cases))
     ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
     result = f"{failed:,} failed" if failed else "all passed" if len(cases) > 1 else "passed"
     summary = f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests"
@@ -120,13 +127,14 @@ def _case_as_json(case: Case) -> dict[str, Any]:
         failures.append({**fields_of(failure, "place"), **as_json(problem.location)})
     message = "; ".join(one.message for one in case.failures)
     return {
-        **fields_of(case, "rule", "place", "failures", "did"),
-        "status": case.status,
+        "what": case.sample.what,
+        "name": case.sample.name,
+        "status": "failed" if case.failures else "passed",
         "message": message,
         "failures": failures,
         "before": case.did.before if case.did else 0,
         "after": case.did.after if case.did else 0,
-        **as_json(_locate(case, case.place).location),
+        **as_json(_locate(case, (*case.sample.place, "name")).location),
     }
 
 
@@ -138,7 +146,7 @@ def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
 
 def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
-    file = case.rule.file
+    file = case.sample.rule.file
     tree, parsed = _parse(Path(file).read_bytes(), file)
     if tree is None:  # the file changed after it was loaded
         return Diagnostic(Location(file, 1, 1), "", message)

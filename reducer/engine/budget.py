@@ -92,7 +92,7 @@ def _size(work: Work, most: int) -> int:
     """Count the characters of the result. Counting stops above `most`."""
     top = work.top
     value = build(top.value, top.inside.get(0))
-    return chars(value if top.is_json else top.write(value), most)
+    return chars(value if top.is_json else top.write(value))
 
 
 def _limit_all(work: Work, rule: Rule, level: Level, ran: Sequence[Step]) -> None:

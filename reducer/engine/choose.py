@@ -88,8 +88,8 @@ def is_too_small(rule: Rule, content: Any) -> bool:
 
 
 def has_chars(top: Opened, least: int) -> bool:
-    """Return whether a content has at least so many characters. Counting stops at this number."""
-    return chars(top.value if top.is_json else top.write(top.value), least) >= least
+    """Return whether a content has at least so many characters."""
+    return chars(top.value if top.is_json else top.write(top.value)) >= least
 
 
 def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:

@@ -53,7 +53,7 @@ def _keeps_one(items: ShortenedList) -> bool:
     last = node.versions[-1].step
     first = next(index for index, step in node.removed(value).items() if step == last)
     plan = node.separate(value).get(first)
-    is_short = chars([build(value[first], plan, seen=True)], _MARKER) <= _MARKER
+    is_short = chars([build(value[first], plan, seen=True)]) <= _MARKER
     if is_short:
         node.restored = {first: plan}
     return is_short
@@ -100,16 +100,16 @@ def _is_worth(marker: str, items: ShortenedList, removed: int, kept: Collection[
         return True
     count = 0
     for index, step in _removed(items, kept):
-        count += _chars(left_of(items.value, items.node, index, step - 1), least) + 1
+        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
         if count >= least:
             return True
     return False
 
 
-def _chars(item: Any, bound: int) -> int:
-    """Count the characters of a removed item up to a bound; one that cannot be read has none."""
+def _chars(item: Any) -> int:
+    """Count the characters of a removed item; one that cannot be read has none."""
     try:
-        return chars([item], bound + 2) - 2
+        return chars([item]) - 2
     except Unreducible:
         return 0
 
@@ -133,7 +133,7 @@ def _is_too_long(marker: str, before: str, items: ShortenedList, removed: int, k
     for index, _ in _removed(items, kept):
         if count >= more:
             break
-        count += _chars(items.value[index], more)
+        count += _chars(items.value[index])
     return more > count
 
 

@@ -27,12 +27,7 @@ _WINDOW = 1024
 Without a window, they take quadratic time for some patterns, such as `x.*y|x`.
 """
 
-_PROSE = """\
-The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in of a bank.
-Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.
-Name of the file, size in bytes, owner, and the time it was last written: see the table below."""
-_MAX_SHARE = 0.9
-"""A pattern that matches a larger share of the letters of ordinary prose is refused."""
+_SENTENCE = b"It was the page"
 _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 
 # The library moves the states in which words end to the front. If nearly all states are like that (`host1`, `host10`),
@@ -91,16 +86,9 @@ def compile_pattern(kind: str, text: str) -> Find:
         regexp = re2.compile(text.encode(), options)
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
-    _check_matches_in_prose(text, regexp)
-    group = _value_group(text, matches_empty)
-    if group is None and regexp.groups:
-        message = "the group of the value must not be repeated, or inside another group"
-        advice = f"write one pattern for each kind of value: {_OPTIONAL}"
-        raise CustomTypeError(message, advice, width=size)
-    if group is not None and not all(map(matches_empty, (text[: group[0]], text[group[1] :]))):
-        message = "the value alone must match too: everything around the group must be optional"
-        advice = f"let it match the start or end of a text: {_OPTIONAL}"
-        raise CustomTypeError(message, advice, group[0] + 1, group[1] - group[0])
+    _check_is_specific(text, regexp)
+    if regexp.groups:
+        _check_group(text, matches_empty)
 
     def find(text: str, data: bytes) -> list[Unfolded]:
         return [(start, end, kind, "") for start, end in _spans(regexp, 1 if regexp.groups else 0, text, data)]
@@ -142,52 +130,59 @@ def _value_span(text: str, match: Any, group: int) -> tuple[int, int]:
     start, end = match.span(group)
     if start < 0:
         start, end = match.span()
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    value = text[start:end].rstrip()
+    return start + len(value) - len(value.lstrip()), start + len(value)
 
 
-def _check_matches_in_prose(text: str, regexp: Any) -> None:
-    """Raise `CustomTypeError` if a pattern matches the empty text, or nearly all of ordinary prose."""
-    spans = [match.span() for match in regexp.finditer(_PROSE.encode())]
-    if regexp.search(b"") is not None or any(start == end for start, end in spans):
-        advice = "use `+` for `*`, or add how the entity starts"
-        raise CustomTypeError("this pattern matches the empty text", advice, width=len(text))
-    letters = sum(map(str.isalnum, _PROSE))
-    matched = sum(map(str.isalnum, "".join(_PROSE[start:end] for start, end in spans)))
-    if matched > _MAX_SHARE * letters:
-        message = f"this pattern matches everything: {100 * matched // letters}% of the letters of ordinary prose"
-        advice = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
-        raise CustomTypeError(message, advice, width=len(text))
+def _check_is_specific(text: str, regexp: Any) -> None:
+    """Raise `CustomTypeError` if a pattern matches the empty text, or a word such as `the`."""
+    for match in regexp.finditer(_SENTENCE):
+        if b"the" in match[0]:
+            advice = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
+            raise CustomTypeError("this pattern matches ordinary words", advice, width=len(text))
+        if not match[0]:
+            advice = "use `+` for `*`, or add how the entity starts"
+            raise CustomTypeError("this pattern matches the empty text", advice, width=len(text))
 
 
 def _explained(text: str, error: bytes | str) -> CustomTypeError:
     """Return RE2's error, located at the part of the pattern that it quotes."""
     message = error.decode("utf-8", "replace") if isinstance(error, bytes) else str(error)
     reason, _, part = message.partition(": ")
-    if part == "(?P":
-        part = "(?P="
-    at = text.find(part) if part and part != text else -1
-    column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
+    advice = ""
     if part in ("(?<=", "(?<!", "(?=", "(?!"):
+        reason = f"RE2 has no look-{'behind' if '<' in part else 'ahead'}: `{part}`"
         advice = f"match the text around the value, and put the value in a group: {_OPTIONAL}"
-        direction = "behind" if "<" in part else "ahead"
-        return CustomTypeError(f"RE2 has no look-{direction}: `{part}`", advice, column, width)
-    if part == "(?P=" or re.fullmatch(r"\\[1-9k]", part):
-        return CustomTypeError("RE2 has no back-references", "write out what the group matches", column, width)
-    return CustomTypeError(f"RE2 refuses this pattern: {reason}", "", column, width)
+    elif part == "(?P" or re.fullmatch(r"\\[1-9k]", part):
+        reason = "RE2 has no back-references"
+        advice = "write out what the group matches"
+    else:
+        reason = f"RE2 refuses this pattern: {reason}"
+    return CustomTypeError(reason, advice, max(0, text.find(part)) + 1, len(part))
 
 
-def _value_group(text: str, matches_empty: Callable[[str], bool | None]) -> tuple[int, int] | None:
-    """Return start and end of the first group, or None if it is nested or repeated."""
-    for start in (match.start() for match in re.finditer(r"\((?!\?(?!P?<))", text)):
-        if matches_empty(text[:start]) is not None:
-            ends = (start + match.end() for match in re.finditer(r"\)", text[start:]))
-            end = next((end for end in ends if matches_empty(text[start:end]) is not None), None)
-            return None if end is None or matches_empty(text[end:]) is None else (start, end)
-    return None
+def _check_group(text: str, matches_empty: Callable[[str], bool | None]) -> None:
+    """Raise `CustomTypeError` if the first group is nested or repeated, or if something around it is not optional."""
+    for opening in re.finditer(r"\((?!\?(?!P?<))", text):
+        start = opening.start()
+        before = matches_empty(text[:start])
+        if before is None:
+            continue
+        for closing in re.compile(r"\)").finditer(text, start):
+            end = closing.end()
+            if matches_empty(text[start:end]) is None:
+                continue
+            after = matches_empty(text[end:])
+            if before and after:
+                return
+            if after is not None:
+                message = "the value alone must match too: everything around the group must be optional"
+                advice = f"let it match the start or end of a text: {_OPTIONAL}"
+                raise CustomTypeError(message, advice, start + 1, end - start)
+            break
+        break
+    message = "the group of the value must not be repeated, or inside another group"
+    raise CustomTypeError(message, f"write one pattern for each kind of value: {_OPTIONAL}", width=len(text))
 
 
 def word_error(word: str) -> str:
@@ -210,13 +205,12 @@ def read_words(path: Path) -> tuple[str, ...]:
     Raises `CustomTypeError`.
     """
     name = path.name or str(path)
-    limit = f"at most {MAX_WORDS:,} words are allowed"
     try:
         lines = read_file(path, _MAX_FILE_BYTES).removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
         raise CustomTypeError(f"`{name}` cannot be read: {error.strerror}", f"the path is {path}") from error
-    if len(lines) > 2 * MAX_WORDS:
-        raise CustomTypeError(f"`{name}` has {len(lines):,} lines", limit)
+    if len(lines) > MAX_WORDS:
+        raise CustomTypeError(f"`{name}` has {len(lines):,} lines", f"at most {MAX_WORDS:,} words are allowed")
     words: dict[str, None] = {}
     for number, line in enumerate(lines, 1):
         try:
@@ -224,14 +218,13 @@ def read_words(path: Path) -> tuple[str, ...]:
         except UnicodeDecodeError as error:
             message = f"`{name}` line {number}: the byte 0x{line[error.start]:02x} is not UTF-8 text"
             raise CustomTypeError(message, "save the file as UTF-8") from error
-        if word and not word.startswith("#"):
-            if reason := word_error(word):
-                raise CustomTypeError(f"`{name}` line {number}: {reason}", "remove the line, or put `#` before it")
-            words[word] = None
+        if not word or word.startswith("#"):
+            continue
+        if reason := word_error(word):
+            raise CustomTypeError(f"`{name}` line {number}: {reason}", "remove the line, or put `#` before it")
+        words[word] = None
     if not words:
         raise CustomTypeError(f"`{name}` contains no words", "write one word or phrase on each line")
-    if len(words) > MAX_WORDS:
-        raise CustomTypeError(f"`{name}` has {len(words):,} words", limit)
     return tuple(words)
 
 

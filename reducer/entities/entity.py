@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 ALL_TYPES = (*TYPES, *GROUPS["observable"])
 """Also those that are read only on request."""
-_MAX_NAME_CHARS = 100
+_NOT_IN_NAMES = re.compile("[^a-z0-9]")
 
 Match = tuple[int, int, str, bytes]
 """Start and end in the folded bytes, type, and canonical value, in which 0x01 is a defanged dot.
@@ -88,23 +88,17 @@ def word_lists() -> dict[bytes, frozenset[bytes]]:
 def _types_by_name() -> dict[str, str]:
     types: dict[str, str] = {}
     for kind in (*ALL_TYPES, *GROUPS):
-        for alias in word_lists().get(b"also_" + kind.encode(), ()):
-            types[alias.decode()] = kind
-    for kind in (*ALL_TYPES, *GROUPS):
-        types[kind.replace("_", "-")] = kind
+        names = word_lists().get(b"also_" + kind.encode(), frozenset())
+        for name in (kind, *(alias.decode() for alias in names)):
+            types[_NOT_IN_NAMES.sub("", name)] = kind
     return types
 
 
-def types_for(name: str, known: Collection[str] = (*ALL_TYPES, *GROUPS)) -> tuple[str, ...]:
+def types_for(name: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the types and groups in `known` that MISP or STIX call `ip-src`, `domain|ip` or `file:hashes.SHA256`."""
-    plain = re.sub("['\"]", "", name[:_MAX_NAME_CHARS].lower().replace("_", "-"))
-    if plain.startswith("file:hashes"):
-        plain = plain.removeprefix("file:hashes").lstrip(".")
-    elif "|" not in plain:
-        plain = plain.partition(":")[0]
     found: dict[str, None] = {}
-    for part in re.split(r"[|:]", plain):
-        kind = _types_by_name().get(re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part), "")
+    for part in re.split(r"[|:.]", name.lower().removeprefix("file:hashes")):
+        kind = _types_by_name().get(_NOT_IN_NAMES.sub("", part), "")
         if kind in known:
             found[kind] = None
     return tuple(found)

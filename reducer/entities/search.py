@@ -45,32 +45,29 @@ def compiled_for_many(types: frozenset[str]) -> ScanMany:
     find = _finder(types)
 
     def scan(texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
+        found: dict[str, Sequence[Entity]] = {}
         # Texts that are not ASCII are joined separately, because they make folding much slower.
         parts: tuple[list[str], list[str]] = [], []
+        sizes = [0, 0]
         for text in texts:
-            parts[text.isascii() and MARK not in text].append(text)
-        found: dict[str, Sequence[Entity]] = {}
+            is_plain = text.isascii() and MARK not in text
+            parts[is_plain].append(text)
+            sizes[is_plain] += len(text)
+            if sizes[is_plain] > _JOINED_CHARS:
+                _scan_joined(parts[is_plain], find, found)
+                parts[is_plain].clear()
+                sizes[is_plain] = 0
         for part in parts:
-            starts = _starts(part)
-            first = 0
-            while first < len(part):
-                last = max(first + 1, bisect_right(starts, starts[first] + _JOINED_CHARS, first) - 1)
-                _scan_joined(part[first:last], find, found)
-                first = last
+            _scan_joined(part, find, found)
         return found
 
     return scan
 
 
-def _starts(texts: list[str]) -> list[int]:
-    """Return where each text starts in the joined texts, and where a further one would start."""
-    return list(accumulate([len(text) + 1 for text in texts], initial=0))
-
-
 def _scan_joined(texts: list[str], find: _Find, found: dict[str, Sequence[Entity]]) -> None:
     """Add the entities in texts to `found`."""
     matches = [*find("\n".join(texts))]
-    starts = _starts(texts) if matches else []
+    starts = list(accumulate([len(text) + 1 for text in texts], initial=0)) if matches else []
     for number, of_text in groupby(matches, lambda match: bisect_right(starts, match[0]) - 1):
         text, first = texts[number], starts[number]
         found[text] = tuple(entities_of(of_text, text, first))

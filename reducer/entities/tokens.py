@@ -29,6 +29,7 @@ _ATTACK = re.compile(
     rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
     rb"(?![0-9A-Za-z])"
 )
+_ATTACK_ANCHOR = re.compile(rb"ta?0000")
 _COLONS = re.compile(rb":(?::|hh{0,3}:hh{0,3}:hh{0,3}:)")
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 
@@ -63,14 +64,12 @@ def identifiers(data: bytes, shape: bytes) -> list[Match]:
         is_joined = before in (b"", b" ") or _DASHES.fullmatch(before)
         if data[year] in b"12" and is_joined and _DASHES.fullmatch(data, last, number.start(2)) and may_start(data, at):
             found.append((at, end, "cve", b"CVE-%b-%b" % (data[year:last], data[number.start(2) : end])))
-    for literal, size in ((b"t0000", 5), (b"ta0000", 6)):
-        at = shape.find(literal)
-        while at >= 0:
-            m = _ATTACK.match(data, at)
-            if m and may_start(data, at) and data[max(0, at - 4) : at].upper() != b"AML.":  # ATLAS
-                canonical = m[0].upper().replace(b"/", b".")
-                found.append((at, m.end(), "mitre_attack", canonical if canonical != m[0] else b""))
-            at = shape.find(literal, at + size)
+    for anchor in _ATTACK_ANCHOR.finditer(shape):
+        at = anchor.start()
+        m = _ATTACK.match(data, at)
+        if m and may_start(data, at) and data[max(0, at - 4) : at].upper() != b"AML.":  # ATLAS
+            canonical = m[0].upper().replace(b"/", b".")
+            found.append((at, m.end(), "mitre_attack", canonical if canonical != m[0] else b""))
     return found
 
 

@@ -112,11 +112,10 @@ def _custom(text: str, finders: Iterable[Find]) -> list[Entity]:
 
 
 def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
-    values = ignored.get(entity.type, frozenset())
-    if entity.type != "domain" or not values:
-        return ignore_key(entity) in values
-    labels = entity.canonical.split(".")
-    return any(".".join(labels[first:]) in values for first in range(len(labels)))
+    value, values = ignore_key(entity), ignored.get(entity.type, frozenset())
+    while entity.type == "domain" and "." in value and value not in values:
+        value = value.partition(".")[2]
+    return value in values
 
 
 def ignore_key(entity: Entity) -> str:

@@ -7,15 +7,13 @@ returns PydanticAI objects. A stored format is a module in `formats/`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
+
+from reducer.references import Mentions
 
 RECALL = "recall_tool_return"
 """The tool with which a model reads the original of a tool return, page by page."""
-
-FindMentions = Callable[[Any, Any], Callable[[], frozenset[str]]]
-"""Takes the place and the content of a tool return; returns a function that finds the values in the content that later
-messages mention. The place is the number of a message, or a `Key` in a stored history.
-"""
 
 _SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
 
@@ -37,8 +35,11 @@ def why_untouched(tool: object, outcome: object = None, tool_kind: object = None
     return ""
 
 
-def protecting(reduce: Callable[..., Any], mentions: FindMentions | None, place: Any) -> Callable[..., Any]:
-    """Return `reduce(tool, content)`, which protects the values that `mentions` finds for the return at `place`."""
+def protecting(reduce: Callable[..., Any], mentions: Mentions | None, place: Any) -> Callable[..., Any]:
+    """Return `reduce(tool, content)`, which protects the values that messages after `place` mention.
+
+    The place is the number of a message, or a `Key` in a stored history.
+    """
     if mentions is None:
         return reduce
-    return lambda tool, content: reduce(tool, content, protected=mentions(place, content))
+    return lambda tool, content: reduce(tool, content, protected=partial(mentions.after, place, content))

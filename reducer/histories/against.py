@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
@@ -11,11 +11,11 @@ from reducer.errors import HistoryError
 from reducer.formats import decode, line_end, parse, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.positions import Positions
-from reducer.histories.ranges import cut_mentions
+from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, locate
-from reducer.markers import MAX_COUNT, Marker, possible_item
+from reducer.markers import MAX_COUNT, Marker, read_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -60,13 +60,14 @@ def _check_outside(
     new: bytes, after: _Contents, old: bytes, before: _Contents, positions: Positions
 ) -> Iterator[Finding]:
     """Yield a finding for the first difference outside the contents."""
-    for mine, theirs in zip_longest(_outside(new, after), _outside(old, before), fillvalue=(len(new), b"")):
-        if mine[1] != theirs[1]:
-            same = _common_length(mine[1], theirs[1])
-            found = described(mine[1][same : same + 20].decode(errors="replace"))
-            expected = described(theirs[1][same : same + 20].decode(errors="replace"))
-            path = positions.path(mine[0] + same)
-            yield Finding("V101", path, f"differs outside the contents: found {found}; the original has {expected}")
+    for (start, mine), (_, theirs) in zip_longest(
+        _outside(new, after), _outside(old, before), fillvalue=(len(new), b"")
+    ):
+        if mine != theirs:
+            same = _common_length(mine, theirs)
+            found, expected = (piece[same : same + 20].decode(errors="replace") for piece in (mine, theirs))
+            words = f"differs outside the contents: {_difference(found, expected)}"
+            yield Finding("V101", positions.path(start + same), words)
             return
 
 
@@ -76,6 +77,17 @@ def _outside(data: bytes, contents: _Contents) -> Iterator[tuple[int, bytes]]:
         yield end, data[end : content.start]
         end = content.end
     yield end, data[end:]
+
+
+def _common_length(one: str | bytes, other: str | bytes) -> int:
+    for index, (mine, theirs) in enumerate(zip(one, other, strict=False)):
+        if mine != theirs:
+            return index
+    return min(len(one), len(other))
+
+
+def _difference(new: Any, old: Any) -> str:
+    return f"found {described(new)}; the original has {described(old)}"
 
 
 class _Comparison(NamedTuple):
@@ -125,7 +137,7 @@ def _envelope(wrapper: Any) -> dict[str, Any]:
 
 def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
     if type(old) is not type(new):
-        yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
+        yield Finding("V104", path, _difference(new, old))
         return
     if type(old) is str:
         yield from _check_notation(path, old, new)
@@ -136,7 +148,7 @@ def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iter
                 words = f"the root key {short(key)} is missing; expected it with an empty value"
                 yield Finding("V106", (*path, key), words)
     elif type(old) is type(new) and old and not new and type(old) in (list, str):
-        yield Finding("V106", path, f"found {described(new)}; the original is {described(old)}")
+        yield Finding("V106", path, _difference(new, old))
     elif type(old) is list and type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
     yield from _check_value(path, old, new, comparison)
@@ -146,7 +158,7 @@ def _check_value(path: Path, old: Any, new: Any, comparison: _Comparison) -> Ite
     if type(old) is str and type(new) in (dict, list) and comparison.unwraps:
         old = decode(old)  # `unwrap` replaces a text with its value
     if type(old) is not type(new):
-        yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
+        yield Finding("V104", path, _difference(new, old))
     elif type(old) is str:
         yield from _check_text(path, old, new, comparison)
     elif type(old) is dict:
@@ -154,7 +166,7 @@ def _check_value(path: Path, old: Any, new: Any, comparison: _Comparison) -> Ite
     elif type(old) is list:
         yield from _check_list(path, old, new, comparison)
     elif old != new and (old == old or new == new):  # NaN is not equal to itself
-        yield Finding("V105", path, f"found {described(new)}; the original is {described(old)}")
+        yield Finding("V105", path, _difference(new, old))
 
 
 def _check_notation(path: Path, old: str, new: str) -> Iterator[Finding]:
@@ -186,7 +198,7 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
-        marker = possible_item(item) if index == len(new) - 1 else None
+        marker = _possible_marker(item) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
         elif marker is not None:
@@ -198,15 +210,21 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
+def _possible_marker(item: Any) -> Marker | None:
+    """Return the marker that an item can be, whichever entities and labels its rule knows, or None."""
+    return read_item(item, lambda name: True)
+
+
 def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
     """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
-    earlier = possible_item(old[-1]) if old else None
-    counts = [removed]
-    if earlier is not None:
-        counts.append(min(removed - 1 + earlier.count, MAX_COUNT))
-    if marker.count not in counts:
-        yield Finding("V111", path, f"the marker counts {marker.count:,} items; {counts[-1]:,} were removed")
-    yield from _check_mentions(path, marker.mentions, old)
+    earlier = _possible_marker(old[-1]) if old else None
+    expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
+    if marker.count not in (removed, expected):
+        yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
+    is_known = _known_in(old)
+    for name in marker.mentions:
+        if not is_known(name):
+            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
 
 
 def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
@@ -214,17 +232,13 @@ def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
 
 
 def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
-    if not new or new == old or cut_mentions(old, new, _known_in(old)) is not None:
+    if not new or new == old or is_cut(old, new, _known_in(old)):
         return
     before, after = decode(old), decode(new)
     if type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
         yield from _check_value(path, before, after, comparison)
     elif "\n" not in old or next(_check_list(path, *_lines(old, new), comparison), None):
-        mentions = cut_mentions(old, new, lambda name: True)
-        if mentions is not None:
-            yield from _check_mentions(path, mentions, old)
-            return
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
@@ -235,20 +249,8 @@ def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
     return old.removesuffix(end).split(end), new.removesuffix(end).split(end)
 
 
-def _common_length(one: str | bytes, other: str | bytes) -> int:
-    shorter = min(len(one), len(other))
-    return next((index for index in range(shorter) if one[index] != other[index]), shorter)
-
-
-def _check_mentions(path: Path, mentions: Iterable[str], old: Any) -> Iterator[Finding]:
-    is_known = _known_in(old)
-    for name in mentions:
-        if not is_known(name):
-            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
-
-
 def _known_in(old: Any) -> Callable[[str], bool]:
     """Return a function that tells whether a marker can mention a value, because the original contains it."""
     encoded = cache(lambda: encode(old))
     text = cache(lambda: searched(old))  # without the escapes of nested JSON
-    return lambda name: encode(name)[1:-1] in encoded() or name in text()
+    return cache(lambda name: encode(name)[1:-1] in encoded() or name in text())

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 Scalar = str | int | float | bool | None
 """Values that any field may contain: an unexpected type does not stop the decoding of a message."""
@@ -15,8 +15,8 @@ Scalar = str | int | float | bool | None
 _T = TypeVar("_T")
 One: TypeAlias = _T | list[Raw] | Scalar
 """A value that should be a Struct."""
-Some: TypeAlias = list[One[_T]] | dict[str, Raw] | Scalar
-"""A value that should be a list of Structs."""
+Some: TypeAlias = list[One[_T]] | dict[str, Raw] | Scalar | UnsetType
+"""A value that should be a list of Structs, or `UNSET` if it is missing."""
 
 Path = tuple[str | int, ...]
 """The keys and indexes that lead from one value to a value in it."""
@@ -27,7 +27,7 @@ class ToolCall(Struct, gc=False):
 
     tool: Any
     id: Any
-    arguments: Raw | UnsetType
+    arguments: Json
     at: Path = ()
 
 
@@ -55,7 +55,7 @@ class ToolReturn(Struct, gc=False):
     """
 
     call_id: Any
-    contents: list[Raw]
+    contents: list[Json]
     tool: Any = None
     part: int = 0
     untouched: str = ""
@@ -90,40 +90,35 @@ class Part(Struct, gc=False):
     """A part of a content, such as a text or an image."""
 
     type: Any = None
-    text: Raw | UnsetType = UNSET
+    text: Json = UNSET
+
+
+def numbered(value: Any, kind: type[Struct]) -> list[tuple[int, Any]]:
+    """Return the items of this kind in a list, with their indexes; a single object counts as a list of one."""
+    items = value if type(value) is list else [value]
+    return [(number, item) for number, item in enumerate(items) if type(item) is kind]
 
 
 def objects(value: Any, kind: type[Struct]) -> list[Any]:
     """Return the items of this kind in a list; a single object counts as a list of one."""
-    items = value if type(value) is list else [value]
-    return [item for item in items if type(item) is kind]
+    return [item for _, item in numbered(value, kind)]
 
 
-def numbered(value: Any, kind: type[Struct]) -> list[tuple[int, Any]]:
-    """Return the items of this kind in a list, with their indexes."""
-    if type(value) is not list:
-        return []
-    return [(number, item) for number, item in enumerate(value) if type(item) is kind]
-
-
-def parts(content: Raw | UnsetType, source: Source) -> list[Part]:
+def parts(content: Json, source: Source) -> list[Part]:
     """Return the parts of a content, or none if it is not a list."""
     if source.mark(content) != "[":
         return []
-    items = source.decode(list[Part | list[Raw] | Scalar], content)  # type: ignore[arg-type]
-    return objects(items, Part)
+    return objects(source.decode(list[One[Part]], content), Part)  # type: ignore[arg-type]
 
 
-def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
-    """Return the texts of a content that is a list of parts, or else the content itself, if any."""
+def texts(content: Json, source: Source) -> list[Json]:
+    """Return the texts of a content that is a list of parts, or else the content itself."""
     if source.mark(content) != "[":
-        return [] if content is UNSET else [content]
+        return [content]
     return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
 
 
-def tool_returns(content: Raw | UnsetType, source: Source, **fields: Any) -> list[ToolReturn]:
+def tool_returns(content: Json, source: Source, **fields: Any) -> list[ToolReturn]:
     """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
-    found = texts(content, source)
-    if not found:
-        return [ToolReturn(contents=[], **fields)]
-    return [ToolReturn(contents=[one], **fields) for one in found]
+    contents = [[text] for text in texts(content, source)]
+    return [ToolReturn(contents=copies, **fields) for copies in contents or [[]]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reducer.histories import FindMentions, protecting, why_untouched
+from reducer.histories import protecting, why_untouched
 from reducer.references import Call, Mentions, Response
 from reducer.values import Unreducible, plain
 
@@ -19,7 +19,7 @@ _MAX_LEVELS = 250
 
 
 def reduce_messages(
-    messages: Sequence[ModelMessage], reduce: Callable[..., Any], mentions: FindMentions | None = None
+    messages: Sequence[ModelMessage], reduce: Callable[..., Any], mentions: Mentions | None = None
 ) -> list[ModelMessage]:
     """Reduce the tool returns of a history; return a new list in which unchanged messages are the same objects.
 
@@ -59,14 +59,16 @@ def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> Too
     return part if new is content or recorded else replace(part, content=new)
 
 
-def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:
-    """Return a function that finds the values that later messages mention. It reads the history on its first call."""
+class LaterMentions(Mentions):
+    """The values that the responses of a history mention, each with the number of the last one."""
 
-    @cache
-    def mentions() -> Mentions:
-        return Mentions([(number, _written(one)) for number, one in enumerate(messages) if one.kind == "response"])
+    def __init__(self, messages: Sequence[ModelMessage]) -> None:
+        responses = ((number, one) for number, one in enumerate(messages) if one.kind == "response")
+        super().__init__(lambda: [(number, _written(one)) for number, one in responses])
 
-    return lambda number, content: lambda: mentions().after(number, plain(content, _MAX_LEVELS))
+    def after(self, position: int, content: Any) -> frozenset[str]:
+        """Return the values in a content that a response after a message mentions."""
+        return super().after(position, plain(content, _MAX_LEVELS))
 
 
 def _written(response: ModelMessage) -> Response:

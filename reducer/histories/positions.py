@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from msgspec import Raw
 
 from reducer.errors import HistoryError
@@ -23,7 +25,7 @@ class Positions:
             self._source = with_source(data, _whole)
         except HistoryError:
             self._source = Source(b"null", b"null")
-        self._known: dict[Path, dict[str | int, tuple[int, Raw]]] = {}
+        self._members = cache(self._read_members)
 
     def start(self, path: Path) -> int:
         """Return the offset of the value at a path, or of the value around it if there is none."""
@@ -42,9 +44,7 @@ class Positions:
             path = (*path, before[-1])
         return path
 
-    def _members(self, path: Path) -> dict[str | int, tuple[int, Raw]]:
-        if path not in self._known:
-            raw = self._members(path[:-1])[path[-1]][1] if path else self._source.root
-            members = self._source.members(raw).items()
-            self._known[path] = {key: (self._source.span(member)[0], member) for key, member in members}
-        return self._known[path]
+    def _read_members(self, path: Path) -> dict[str | int, tuple[int, Raw]]:
+        raw = self._members(path[:-1])[path[-1]][1] if path else self._source.root
+        members = self._source.members(raw).items()
+        return {key: (self._source.span(member)[0], member) for key, member in members}

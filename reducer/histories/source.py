@@ -10,7 +10,7 @@ import json
 import re
 from functools import cache
 from json.decoder import JSONDecodeError
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -18,10 +18,13 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError, shortened
 from reducer.formats.json_text import DuplicateKey, distinct
-from reducer.values import as_python_3_11, escaped, is_deep
+from reducer.values import escaped, is_deep
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is not a text, list or object"
+
+Json: TypeAlias = Raw | UnsetType
+"""The JSON of a value, or `UNSET` if it is missing."""
 
 _MAX_LEVELS = 100
 """Levels of nesting that are searched for messages."""
@@ -74,7 +77,7 @@ class Source:
         """Decode a value as a type."""
         return _decoder(kind).decode(raw)
 
-    def value(self, raw: Raw | UnsetType) -> Any:
+    def value(self, raw: Json) -> Any:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
         return None if raw is UNSET else decode(self.data[slice(*self.span(raw))])[0]
 
@@ -85,7 +88,7 @@ class Source:
             return self.decode(dict[str, Raw], raw)  # type: ignore[no-any-return]
         return dict(enumerate(self.decode(list[Raw], raw))) if mark == "[" else {}
 
-    def mark(self, raw: Raw | UnsetType) -> str:
+    def mark(self, raw: Json) -> str:
         """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])
 
@@ -124,7 +127,7 @@ def readable(data: bytes) -> bytes:
     try:
         json.loads(text.decode("latin-1"), parse_int=len)  # each character is one byte of the data
     except JSONDecodeError as error:
-        raise _fault(data, as_python_3_11(error)) from None
+        raise _fault(data, error) from None
     return bytes(text)
 
 

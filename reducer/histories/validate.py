@@ -6,28 +6,24 @@ checks the order of messages, and the calls and their returns in all formats tha
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
 from importlib.resources import files
 from itertools import groupby, islice, repeat
-from operator import getitem, itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from pydantic_core import from_json
 
-from reducer.histories.format import Path
+from reducer.errors import HistoryError
+from reducer.histories.format import Path, Turn, numbered
 from reducer.histories.formats import openai_responses, pydantic_ai
 from reducer.histories.positions import Positions
-from reducer.histories.source import BOM, described, position, short
+from reducer.histories.source import BOM, Source, described, position, short
 from reducer.histories.stored import expected
-from reducer.histories.stored.calls import Link, Linked, linked_histories
+from reducer.histories.stored.messages import find_lists, is_message, with_source
 from reducer.paths.written import path_text
-
-if TYPE_CHECKING:
-    pass
 
 Severity = Literal["error", "warning"]
 
@@ -36,9 +32,6 @@ _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-
-Values = Sequence[tuple[Path, Any]]
-"""The messages of a history, or the parts of a message, each with its path in the file."""
 
 
 class Code(NamedTuple):
@@ -76,93 +69,101 @@ def check(stored: bytes, first_line: int = 1) -> list[Finding]:
     """
     try:
         stored.decode()
-        value = from_json(stored)
+        from_json(stored)
     except ValueError as error:
         return [_parse_error(stored, error, first_line)]
-    return locate(stored, list(_check_histories(stored, value)), first_line)
+    try:
+        findings = with_source(stored, lambda source: list(_check_histories(source)))
+    except HistoryError as error:
+        findings = [Finding("V003", (), str(error))]
+    return locate(stored, findings, first_line)
 
 
 def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     if isinstance(error, UnicodeDecodeError):
-        at = error.start
-        code, message = "V001", f"byte 0x{stored[at]:02x} is not UTF-8 text"
-    else:
-        found = _ERROR_PLACE.fullmatch(str(error))
-        words, row, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
-        at = len(b"\n".join(stored.split(b"\n")[: row - 1])) + (row > 1) + max(column - 1, 0)
-        words = "starts with a byte order mark" if stored.startswith(BOM) else words
-        words = words.replace("EOF", "the text ends").replace("ident", "a value")
-        code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
-    row, column = position(stored, at)
-    return Finding(code, (), message, line=first_line + row - 1, column=column)
+        line, column = position(stored, error.start)
+        return Finding("V001", (), f"byte 0x{stored[error.start]:02x} is not UTF-8 text", first_line + line - 1, column)
+    found = _ERROR_PLACE.fullmatch(str(error))
+    words, line, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
+    before = stored.split(b"\n")[line - 1][: max(column - 1, 0)].decode(errors="replace")
+    words = "starts with a byte order mark" if stored.startswith(BOM) else words
+    words = words.replace("EOF", "the text ends").replace("ident", "a value")
+    message = f"PydanticAI cannot parse the JSON: {words}"
+    return Finding("V002", (), message, first_line + line - 1, len(before) + 1)
 
 
-def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
-    found = linked_histories(stored)
-    if not found:
-        yield Finding("V003", (), f"not a history: found {described(value)}, {expected()}")
-    for form, is_list, linked in found:
-        is_whole = is_list or len(linked) > 1
-        if form.NAME == pydantic_ai.NAME:
-            messages = [(message.path, reduce(getitem, message.path, value)) for message in linked]
-            yield from _check_fields(messages)
-            yield from _check_order(messages) if is_whole else ()
+def _check_histories(source: Source) -> Iterator[Finding]:
+    histories: dict[tuple[str, Path | None], list[_Message]] = {}
+    for found in find_lists(source):
+        messages = []
+        is_list = source.mark(found.raw) == "["
+        for number, message in enumerate(found.messages):
+            is_valid = is_message(message, found.form, source)
+            read = [*found.form.read(message, source)] if is_valid else []
+            messages.append(_Message((*found.path, number) if is_list else found.path, message, is_valid, read))
+        if found.form.NAME == pydantic_ai.NAME:
+            written = source.data[slice(*source.span(found.raw))]
+            yield from _check_fields(written if is_list else b"[%b]" % written, messages)
         else:
-            for message in linked:
-                if not message.is_valid:
-                    yield Finding("V011", message.path, f"not a message, {expected([form])}")
-        if is_whole:
-            yield from dict.fromkeys(_check_calls(linked, is_continued=form.NAME == openai_responses.NAME))
+            for one in messages:
+                if not one.is_valid:
+                    yield Finding("V011", one.path, f"not a message, {expected([found.form])}")
+        # Messages outside of lists, such as search hits, are one history.
+        histories.setdefault((found.form.NAME, found.path if is_list else None), []).extend(messages)
+    for (name, place), messages in histories.items():
+        if place is not None or len(messages) > 1:
+            if name == pydantic_ai.NAME:
+                yield from _check_order(messages)
+            yield from dict.fromkeys(_check_calls(messages, is_continued=name == openai_responses.NAME))
 
 
-def _field(value: Any, name: str) -> Any:
-    return value.get(name) if type(value) is dict else None
+class _Message(NamedTuple):
+    """A message and what it contains, which is nothing if it is not a valid message of its format."""
 
-
-def _items(path: Path, value: Any, name: str) -> Values:
-    """Return the items of a list in an object, with their paths."""
-    items = _field(value, name)
-    return [((*path, name, number), item) for number, item in enumerate(items)] if type(items) is list else []
+    path: Path
+    message: Any
+    is_valid: bool
+    read: list[Any]
 
 
 class _Error(NamedTuple):
-    """An error of pydantic: its path, the number of union branches on it that match the kind of the value, and more."""
+    """An error of pydantic at a path, with a description of the value there.
+
+    Of the errors of one field, those with the best `fit` are the most likely: the most branches of unions on their path
+    have the name of the kind of the value, and they are the innermost ones.
+    """
 
     path: Path
-    kinds: int
+    fit: tuple[int, int]
     found: str
     message: str
 
 
-def _check_fields(messages: Values) -> Iterator[Finding]:
+def _check_fields(written: bytes, messages: Sequence[_Message]) -> Iterator[Finding]:
     """Yield the values that PydanticAI's type adapter refuses, with the most likely errors of each field."""
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-    values = [*map(itemgetter(1), messages)]
     try:
-        ModelMessagesTypeAdapter.validate_json(json.dumps(values))
+        ModelMessagesTypeAdapter.validate_json(written)
         return
     except ValidationError as refused:
         details = refused.errors(include_url=False, include_input=False)[:_MAX_ERRORS]
-    errors = map(_error, details, repeat(values))
-    for _, of_field in groupby(errors, key=lambda error: error.path[:4]):
+    errors = map(_error, details, repeat(from_json(written)))
+    for _, group in groupby(errors, key=lambda error: error.path[:4]):
+        of_field = list(group)
+        best = max(error.fit for error in of_field)
         likely: dict[tuple[Path, str], dict[str, None]] = {}
-        best = (0, 0)
         for error in of_field:
-            fit = error.kinds, len(error.path)
-            if fit > best:
-                best = fit
-                likely.clear()
-            if fit == best:
+            if error.fit == best:
                 likely.setdefault((error.path, error.found), {})[error.message] = None
         for ((index, *rest), found), words in likely.items():
-            yield Finding("V010", (*messages[int(index)][0], *rest), f"found {found}; {' or '.join(words)}")
+            yield Finding("V010", (*messages[int(index)].path, *rest), f"found {found}; {' or '.join(words)}")
 
 
-def _error(detail: Any, messages: Sequence[Any]) -> _Error:
+def _error(detail: Any, messages: Any) -> _Error:
     """Convert an error. In its location, pydantic puts names of union branches between keys and indexes."""
-    value: Any = messages
+    value = messages
     path: Path = ()
     kinds = 0
     for step in detail["loc"]:
@@ -173,50 +174,61 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     found, message = described(value), detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "missing":
         path, found = (*path, detail["loc"][-1]), "nothing"
-    return _Error(path, kinds, found, message[0].lower() + message[1:])
+    return _Error(path, (kinds, len(path)), found, message[0].lower() + message[1:])
 
 
-def _check_order(messages: Values) -> Iterator[Finding]:
-    """Check the order of messages, and the positions of system prompts and tool returns in requests."""
-    previous: Any = None
-    started = False  # whether anything but a system prompt came before
-    for number, (path, message) in enumerate(messages):
-        kind = _field(message, "kind")
-        parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
+def _check_order(messages: Iterable[_Message]) -> Iterator[Finding]:
+    """Check that no provider refuses the order of messages, and of the parts of requests."""
+    previous = None
+    for number, (path, message, is_valid, read) in enumerate(messages):
+        kind = message.kind if is_valid else None
         if kind == "request":
-            yield from _check_request(parts, previous, started)
-        elif kind == previous == "response":
-            has_calls = "tool-call" in map(itemgetter(1), parts)
-            calls = " with tool calls" if has_calls else ""
-            words = f"a response{calls} follows a response; expected a request"
-            yield Finding("V041" if has_calls else "V040", path, words)
+            yield from _check_request(path, message)
         elif kind == "response" and number == 0:
             yield Finding("V043", path, "the first message is a response; expected a request")
-        started = started or kind == "response" or any(part_kind != "system-prompt" for _, part_kind in parts)
+        elif kind == previous == "response" and any(turn.calls for turn in read):
+            yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
         previous = kind
 
 
-def _check_request(parts: Values, previous: Any, started: bool) -> Iterator[Finding]:
-    is_expected = previous != "request"
+def _check_request(path: Path, request: pydantic_ai.StoredMessage) -> Iterator[Finding]:
     prompted = False
-    for here, part_kind in parts:
-        if not is_expected and part_kind not in ("tool-return", "retry-prompt"):
-            is_expected = True
-            words = "a request with more than tool returns follows a request; expected a response"
-            yield Finding("V042", here, words)
-        if part_kind == "system-prompt" and started:
-            yield Finding("V044", here, "a system prompt is not at the start")
-        elif part_kind == "tool-return" and prompted:
-            yield Finding("V045", here, "a tool return follows a prompt; expected it before the prompt")
-        started = started or part_kind != "system-prompt"
-        prompted = prompted or part_kind == "user-prompt"
+    for number, part in numbered(request.parts, pydantic_ai.Part):
+        if part.part_kind == "tool-return" and prompted:
+            words = "a tool return follows a prompt; expected it before the prompt"
+            yield Finding("V045", (*path, "parts", number), words)
+        prompted = prompted or part.part_kind == "user-prompt"
 
 
-_Calls = dict[str, list[Link]]
+class _Link(NamedTuple):
+    """A tool call, or a tool return or retry that answers one. `path` leads to its id."""
+
+    path: Path
+    id: Any
+    tool: Any
+    is_call: bool
+
+
+def _links(message: _Message) -> list[_Link]:
+    """Return the tool calls of a message, and the tool returns and retries in it."""
+    links: list[_Link] = []
+    for one in message.read:
+        if isinstance(one, Turn):
+            # A prompt with a call is a retry, which answers it.
+            for call in one.calls:
+                links.append(_Link((*message.path, *call.at), call.id, call.tool, one.is_response))
+        else:
+            link = _Link((*message.path, *one.at), one.call_id, one.tool, is_call=False)
+            if link not in links[-1:]:  # a content with several texts is one tool return
+                links.append(link)
+    return [link for link in links if link.path != message.path]
+
+
+_Calls = dict[str, list[_Link]]
 """Calls by their ids."""
 
 
-def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Finding]:
+def _check_calls(messages: Iterable[_Message], is_continued: bool) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
     An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If
@@ -227,12 +239,14 @@ def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Fin
     was_response = False
     knows_all = not is_continued  # whether the history contains all calls of the response, with their ids
     for message in messages:
-        if message.is_response and not was_response:
+        turns = [one for one in message.read if isinstance(one, Turn)]
+        is_response = any(turn.is_response for turn in turns)
+        if is_response and not was_response:
             yield from _unanswered(waiting, "V030", f"before the next response, {path_text(message.path)}")
             waiting, answered = {}, {}
             knows_all = True
-        knows_all = knows_all and not message.is_elsewhere
-        for link in message.links:
+        knows_all = knows_all and not any(turn.is_elsewhere for turn in turns)
+        for link in _links(message):
             yield from _check_id(link)
             if type(link.id) is not str:
                 continue
@@ -240,7 +254,7 @@ def _check_calls(messages: Iterable[Linked], is_continued: bool) -> Iterator[Fin
                 yield from _check_call(link, waiting)
             elif knows_all or link.id in waiting or link.id in answered:
                 yield from _check_answer(link, waiting, answered)
-        was_response = message.is_response
+        was_response = is_response
     yield from _unanswered(waiting, "V031", "yet")
 
 
@@ -250,36 +264,32 @@ def _unanswered(waiting: _Calls, code: str, when: str) -> Iterator[Finding]:
             yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
 
 
-def _check_call(call: Link, waiting: _Calls) -> Iterator[Finding]:
+def _check_call(call: _Link, waiting: _Calls) -> Iterator[Finding]:
     if call.id in waiting:
         yield Finding("V034", call.path, f"an earlier call of this response also has the id {short(call.id)}")
     waiting.setdefault(call.id, []).append(call)
 
 
-def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    path, call_id, tool = found.path, found.id, found.tool
-    if calls := waiting.get(call_id):
-        # Calls with the same id are matched by tool name, otherwise by order.
-        call = next((call for call in islice(calls, _MAX_SEARCHED) if call.tool == tool), calls[0])
-        calls.remove(call)
+def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
+    calls = waiting.get(found.id)
+    if calls:
+        call = calls.pop(0)
         if not calls:
-            del waiting[call_id]
-        answered[call_id] = call.path[:-1]
-        if call.tool != tool and type(call.tool) is type(tool) is str:
-            words = (
-                f"answers {path_text(call.path[:-1])}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
-            )
-            yield Finding("V035", (*path[:-1], "tool_name"), words)
-    elif call_id in answered:
-        yield Finding("V033", path, f"the call {path_text(answered[call_id])} already has a return")
+            del waiting[found.id]
+        place = answered[found.id] = call.path[:-1]
+        if call.tool != found.tool and type(call.tool) is type(found.tool) is str:
+            words = f"answers {path_text(place)}, a call of {_tool(call.tool)}, with the tool name {_tool(found.tool)}"
+            yield Finding("V035", (*found.path[:-1], "tool_name"), words)
+    elif found.id in answered:
+        yield Finding("V033", found.path, f"the call {path_text(answered[found.id])} already has a return")
     else:
         others = islice(waiting.items(), _MAX_SEARCHED)
-        same = next((other for other, calls in others if calls[0].tool == tool), None)
+        same = next((other for other, calls in others if calls[0].tool == found.tool), None)
         hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
-        yield Finding("V032", path, f"no call of the previous response has the id {short(call_id)}{hint}")
+        yield Finding("V032", found.path, f"no call of the previous response has the id {short(found.id)}{hint}")
 
 
-def _check_id(link: Link) -> Iterator[Finding]:
+def _check_id(link: _Link) -> Iterator[Finding]:
     if type(link.id) is not str:
         yield Finding("V037", link.path, f"`{link.path[-1]}` is missing; a call and its return need the same id")
     elif not _ID.fullmatch(link.id):

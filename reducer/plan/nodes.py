@@ -200,7 +200,7 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     inner = build(node.value, node.inside.get(0), step, seen)
     if seen:
         return inner
-    if node.unwrapped <= step and chars(inner, most := chars(value)) <= most:
+    if node.unwrapped <= step and chars(inner) <= chars(value):
         return inner
     if inner is node.value:
         return value

@@ -7,7 +7,8 @@ returns its references. `Mentions` finds values that are used later.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from reducer.references.search import occurrences, searched, searcher
@@ -53,6 +54,10 @@ Event = Prompt | Response | Returned
 """An element of a history."""
 
 
+Kind = Literal["text", "arguments"]
+"""Where a response contains a value: in a text, or in the arguments of a tool call."""
+
+
 class Reference(NamedTuple):
     """The first use of a value, in an event that is identified by its position.
 
@@ -61,7 +66,7 @@ class Reference(NamedTuple):
 
     value: str
     event: int
-    kind: Literal["text", "arguments"]
+    kind: Kind
     sources: tuple[int, ...]
     novel: bool
 
@@ -72,40 +77,42 @@ class Reference(NamedTuple):
 
 
 class Mentions:
-    """The values that an agent uses in a history, each with the position of the last event that contains it.
+    """The values that an agent uses in a history, each with the position of the last response that contains it.
 
     A position is any value with an order, such as a number. Only the last 500,000 characters of values count, and only
     values of at most 1,000 characters.
     """
 
-    __slots__ = ("_last", "_search")
-
-    def __init__(self, responses: Sequence[tuple[Any, Response]]) -> None:
-        """Collect the values of responses, which are in order, each with its position."""
-        self._last: dict[str, Any] = {}
-        remaining_chars = _MAX_CHARS
-        for position, response in reversed(responses):
-            for value in sorted(set[str]().union(*_values(response)) - self._last.keys()):
-                if len(value) <= min(_MAX_VALUE_CHARS, remaining_chars):
-                    self._last[value] = position
-                    remaining_chars -= len(value)
-        self._search = searcher(self._last)
+    def __init__(self, read: Callable[[], Sequence[tuple[Any, Response]]]) -> None:
+        """`read()` returns the responses in order, each with its position. It is called when they are first needed."""
+        self._read = read
 
     def after(self, position: Any, content: Any) -> frozenset[str]:
-        """Return the values in a stored content that an event after `position` contains."""
-        if not self._last:
-            return frozenset()
-        return frozenset(value for value in self._search(searched(content)) if self._last[value] > position)
+        """Return the values in a stored content that a response after `position` contains."""
+        last, search = self._last
+        return frozenset(value for value in search(searched(content)) if last[value] > position)
+
+    @cached_property
+    def _last(self) -> tuple[dict[str, Any], Callable[[str], set[str]]]:
+        """The last position of each value, and a function that finds the values in a text."""
+        last: dict[str, Any] = {}
+        remaining_chars = _MAX_CHARS
+        for position, response in reversed(self._read()):
+            for value in sorted(_values(response).keys() - last.keys()):
+                if len(value) <= min(_MAX_VALUE_CHARS, remaining_chars):
+                    last[value] = position
+                    remaining_chars -= len(value)
+        return last, searcher(last)
 
 
 def references(events: Sequence[Event]) -> list[Reference]:
     """Return the references of a history in order of use. The references of one response are sorted by value."""
-    uses: dict[int, tuple[set[str], set[str]]] = {}
+    uses: dict[int, dict[str, Kind]] = {}
     wanted: set[str] = set()
     for number, event in enumerate(events):
         if isinstance(event, Response):
             uses[number] = _values(event)
-            wanted.update(*uses[number])
+            wanted.update(uses[number])
     search = searcher(wanted)
     found: list[Reference] = []
     used: set[str] = set()
@@ -120,23 +127,22 @@ def references(events: Sequence[Event]) -> list[Reference]:
         elif isinstance(event, Prompt):
             in_other_messages |= search(event.text)
         else:
-            text, arguments = uses[number]
-            for value in sorted((text | arguments) - used):
-                if value in sources:
-                    kind: Literal["text", "arguments"] = "arguments" if value in arguments else "text"
-                    novel = value not in in_other_messages
-                    found.append(Reference(value, number, kind, tuple(sources[value]), novel=novel))
-            used |= text | arguments
+            values = uses[number]
+            for value in sorted(sources.keys() & values.keys() - used):
+                novel = value not in in_other_messages
+                found.append(Reference(value, number, values[value], tuple(sources[value]), novel))
+            used.update(values)
             in_other_messages.update(*map(search, event.texts))
             for call in event.calls:
                 in_other_messages |= search(searched(call.arguments))
     return found
 
 
-def _values(response: Response) -> tuple[set[str], set[str]]:
-    """Return the values in the texts of a response, and the values in the arguments of its calls."""
-    texts = set[str]().union(*map(values_of_text, response.texts))
-    arguments: set[str] = set()
+def _values(response: Response) -> dict[str, Kind]:
+    """Return the values in a response, each with its kind. A value in a text and in arguments is in `arguments`."""
+    values: dict[str, Kind] = {}
+    for text in response.texts:
+        values |= dict.fromkeys(values_of_text(text), "text")
     for call in response.calls:
-        arguments |= values_of_arguments(call.arguments)
-    return texts, arguments
+        values |= dict.fromkeys(values_of_arguments(call.arguments), "arguments")
+    return values

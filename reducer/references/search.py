@@ -13,7 +13,6 @@ from reducer.formats.literal import read_literal
 from reducer.references.values import NUMBER, number_text, parsed_json
 from reducer.values import leaves
 
-_LAST = frozenset("]}) \n\r\t\v\f")  # the last character of JSON or a literal: a cheap first check
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
 _MAX_SUFFIXES = 8  # of a form that are forms: the automaton finds all of them at the same position
@@ -36,17 +35,17 @@ def searched(content: Any) -> str:
 
 def _opened(value: Any) -> Any:
     """Return what a text encodes as JSON or as a literal, or any other value unchanged."""
-    parsed = _parsed(value) if isinstance(value, str) and value[-1:] in _LAST else None
+    parsed = _parsed(value) if isinstance(value, str) else None
     return value if parsed is None else parsed
 
 
 def _parsed(text: str) -> Any:
     """Return the value that a text encodes as JSON or as a Python literal, or None for any other text."""
     bare = text.strip()
-    if bare[:1] not in ("[", "{", "(") or bare[-1:] not in ("]", "}", ")"):
-        return None
     value = parsed_json(bare)
-    return plain(read_literal(bare)) if value is None else value
+    if value is None and bare[:1] in ("[", "{", "("):
+        value = plain(read_literal(bare))
+    return value
 
 
 def _unescaped(match: re.Match[str]) -> str:

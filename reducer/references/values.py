@@ -72,10 +72,9 @@ def values_of_arguments(arguments: Any) -> set[str]:
     An unusual argument of up to 200 characters is a value as a whole, too.
     """
     if isinstance(arguments, str):
-        try:
-            arguments = loads(arguments)
-        except (ValueError, RecursionError):
-            return values_of_text(arguments)
+        text, arguments = arguments, parsed_json(arguments)
+        if arguments is None:
+            return values_of_text(text)
     values: set[str] = set()
     for value in leaves(arguments, _without_keys):
         if isinstance(value, str):

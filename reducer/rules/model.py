@@ -31,31 +31,18 @@ FileName = Annotated[str, BeforeValidator(_file_name)]
 
 
 class Given(Model):
-    """The content that an inline test starts from.
+    """The content that an inline test starts from."""
 
-    A `history` must contain exactly one return of a tool of the rule, unless `call` selects one by its call id.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [{"required": [key]} for key in ("json", "text", "file", "history")],
-            "dependentRequired": {"call": ["history"]},
-        }
-    )
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [key]} for key in ("json", "text", "file")]})
 
     json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
     text: str | None = Field(None, description="The content of the return if it is a text.")
     file: FileName | None = Field(None, description="A file with the content: JSON, or text if its name ends in .txt.")
-    history: FileName | None = Field(None, description="A stored history with one return of a tool of this rule.")
-    call: str | None = Field(None, description="The call id of the return; `ID#2` is the second with that id.")
 
     @model_validator(mode="after")
     def _is_one(self) -> Given:
-        sources = self.model_fields_set - {"call"}
-        if len(sources) != 1:
-            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`, `history`")
-        if "call" in self.model_fields_set and "history" not in sources:
-            raise PydanticCustomError("E020", "`call` is valid only with `history`")
+        if len(self.model_fields_set) != 1:
+            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`")
         return self
 
 
@@ -102,7 +89,7 @@ class Test(Model):
     __test__ = False
 
     name: str = Field(min_length=1, description="What the test shows.")
-    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`, `history`.")
+    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`.")
     expect: Expect = Field(description="What the test expects of the result.")
 
 

@@ -329,8 +329,8 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
 def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
     sizes = {} if result.did is None else {"before": result.did.before, "after": result.did.after}
     failures = [fields_of(one, "place", "what") for one in result.failures]
-    line = 1 if tree is None else locate(tree, result.place).line
-    return {"name": result.name, "line": line, "failures": failures, **sizes}
+    line = 1 if tree is None else locate(tree, (*result.sample.place, "name")).line
+    return {"name": result.sample.name, "line": line, "failures": failures, **sizes}
 
 
 # --- places and steps

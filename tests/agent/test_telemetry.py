@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 
 from reducer import Reducer
 from reducer.agent import Archive, Reduction, history_processor
-from reducer.agent.telemetry import FIRST, MAX_COUNTED, MAX_TOOLS, _labelled, workflow
+from reducer.agent.telemetry import FIRST, MAX_TOOLS, _labelled, workflow
 from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset
 from tests.agent.agents import FORMS, PROMPT, Rules, analyst, contents, context, reducing, returns, script
@@ -64,14 +64,6 @@ def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest
         assert contents(reduce(history("deep_research"))) == [["one", "two"]]
     (record,) = caplog.records
     assert record.getMessage().startswith("a reduction could not be reported: KeyError at test_telemetry.py:")
-
-
-def test_a_content_without_a_size_is_reported_without_sizes(caplog: pytest.LogCaptureFixture) -> None:
-    reported: list[Reduction] = []
-    reduce = history_processor(Rules(shorter), on_reduce=reported.append)
-    assert contents(reduce(returns([10**5000, 1, 2], [1, 2, 3]))) == [[10**5000, 1], [1, 2]]
-    assert [(one.tool_call_id, one.before, one.after) for one in reported] == [("call_0", 0, 0), ("call_1", 7, 5)]
-    assert caplog.messages == []
 
 
 def unreadable(tool: str) -> Any:
@@ -259,24 +251,13 @@ def test_tool_names_are_a_bounded_number_of_labels(reducer: Reducer, points: Poi
     assert (counts["other", ""], counts["other", "deep_*"]) == (len(hostile) + 20, 1)
 
 
-def test_counting_an_unreduced_return_is_bounded_and_ignores_media(reducer: Reducer, points: Points) -> None:
-    read: list[int] = []
-
-    class Watched(list[Any]):
-        def __iter__(self) -> Iterator[Any]:
-            for item in super().__iter__():
-                read.append(1)
-                yield item
-
-    long = [Watched(["x" * 1000]) for _ in range(5000)]
+def test_counting_an_unreduced_return_ignores_media(reducer: Reducer, points: Points) -> None:
     text = "é" * 3_000_000
     picture = BinaryContent(b"x" * 5000, media_type="image/png")
-    for name, content in (("long", long), ("text", text), ("picture", picture), ("both", ["seen", picture])):
+    for name, content in (("text", text), ("picture", picture), ("both", ["seen", picture])):
         reduce = history_processor(reducer)
         reduce(reduce(returns(content, tool=name)))
     counts = points("characters.before", "tool")
-    assert MAX_COUNTED < counts["long",] < MAX_COUNTED + 2000
-    assert len(read) < 1100
     assert (counts["text",], counts["picture",], counts["both",]) == (3_000_000, 0, 8)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules
+from reducer.analysis.costs import CLEARED, Cost, cost
 from reducer.analysis.look import LookOptions, look
-from reducer.analysis.measures import CLEARED, Measures, added, cost
-from reducer.analysis.prices import Cost, Prices
+from reducer.analysis.measures import Measures, added
 from reducer.references import Prompt, Response, Returned
 from reducer.rules import Ruleset, compile_rules
 from reducer.values import dump
@@ -79,8 +79,8 @@ def test_cost_of_requests() -> None:
     happened = [Prompt("p" * 100), first, Returned(None), second, Prompt("p"), Response(())]
     found = cost(happened, ["x" * 900])
     assert found == Cost(3, 1111, 1200, 0)
-    assert found.cached(Prices()) == 1.25 * 1111 + 0.1 * 1200
-    assert found.uncached(Prices()) == 2311
+    assert found.cached == 1.25 * 1111 + 0.1 * 1200
+    assert found.uncached == 2311
     # Clearing the return changes the prefix of the third request.
     assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 

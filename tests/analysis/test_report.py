@@ -18,7 +18,6 @@ from reducer.analysis import report
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
 from reducer.analysis.look import LookOptions, look, look_at_lines
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention
 from reducer.cli.screen import visible
 from reducer.rules import compile_rules
@@ -293,7 +292,7 @@ def test_visible_text_can_be_printed(text: str) -> None:
 def test_the_json_keys_stay() -> None:
     rule = {"steps": [{"path": "rows", "limit": 1}]}
     found = report_of(rule, ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
-    value = report_as_json(found, attention(found), Prices())
+    value = report_as_json(found, attention(found))
     assert json.loads(json.dumps(value)) == value
     sizes = {
         "calls": 1,

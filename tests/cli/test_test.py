@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.conftest import RULE, Cli, history
+from tests.cli.conftest import RULE, Cli
 
 CASES = yaml.safe_load((Path(__file__).parent / "rule_tests.yaml").read_text())
 
@@ -48,9 +48,7 @@ def test_every_expectation_has_its_message(folder: Path, cli: Cli, case: dict[st
 
 @pytest.mark.parametrize("case", CASES["given"], ids=lambda case: case["given"])
 def test_samples_in_files(folder: Path, cli: Cli, case: dict[str, str]) -> None:
-    two = history(("lookup", {"records": [1]}), ("lookup", {"records": [1] * 6}), ("other", {}), ids=("a", "a", "b"))
-    files = {"two.json": two, "none.json": history(("other", {})), "long.txt": b"a text"}
-    files |= {"nan.json": b'{"a": NaN}', "deep.json": b"[" * 100_000, "bytes.json": b"\xff"}
+    files = {"long.txt": b"a text", "nan.json": b'{"a": NaN}', "deep.json": b"[" * 100_000, "bytes.json": b"\xff"}
     for name, content in files.items():
         (folder / name).write_bytes(content)
     test = f"tests:\n  - {{name: a, given: {case['given']}, expect: {{unchanged: false}}}}\n"

@@ -114,16 +114,12 @@ def test_an_object_without_a_json_form_stays_and_everything_else_is_reduced() ->
 
 def test_an_item_with_an_integer_that_is_too_long_stays_and_everything_else_is_reduced() -> None:
     items = [{"n": n % 4, "text": "word " * 40} for n in range(8)]
-    for rule in (
-        {"steps": [{"path": "items", "dedupe": True}]},
-        {"steps": [{"path": "items", "truncate": 20}], "max_chars": 6000},
-        {"steps": [{"path": "items", "truncate": 20}], "when": {"min_chars": 600}},
-    ):
-        outcome = attempt(rules(**rule, mark=False), "t", {"items": [*items, LONG]})
-        assert outcome.fault == TOO_LONG
-        assert outcome.content["items"][-1] is LONG
-        assert len(outcome.content["items"]) < 9 or "word " * 40 not in str(outcome.content["items"][:-1])
-        assert attempt(rules(**rule, mark=False), "t", outcome.content).content is outcome.content
+    ruleset = rules(steps=[{"path": "items", "dedupe": True, "mark": False}])
+    outcome = attempt(ruleset, "t", {"items": [*items, LONG]})
+    assert outcome.fault == TOO_LONG
+    assert outcome.content["items"][-1] is LONG
+    assert len(outcome.content["items"]) < 9
+    assert attempt(ruleset, "t", outcome.content).content is outcome.content
     limited = attempt(rules(steps=[{"path": "items", "limit": 2, "mark": False}]), "t", {"items": [LONG, *items]})
     assert (limited.content, limited.fault) == ({"items": [LONG, items[0]]}, "")
 

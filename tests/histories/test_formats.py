@@ -21,7 +21,7 @@ from reducer.errors import HistoryError
 from reducer.histories.against import compare
 from reducer.histories.formats import FORMATS
 from reducer.histories.stored import events, formats_of, reduce_json, returns
-from reducer.histories.stored.calls import linked_histories
+from reducer.histories.stored.messages import find_lists, with_source
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
@@ -66,7 +66,7 @@ def stored(history: Any) -> bytes:
 
 
 def formats_in(data: bytes) -> set[str]:
-    return {form.NAME for form, *_ in linked_histories(data)}
+    return with_source(data, lambda source: {found.form.NAME for found in find_lists(source)})
 
 
 # --- detection

@@ -104,7 +104,7 @@ def test_a_value_is_novel_when_only_returns_had_it() -> None:
 
 
 def test_mentions_after_each_return() -> None:
-    mentions = Mentions([(1, Response(("host-2",))), (3, Response(("host-3 host-2",)))])
+    mentions = Mentions(lambda: [(1, Response(("host-2",))), (3, Response(("host-3 host-2",)))])
     assert mentions.after(0, "host-1 host-2") == {"host-2"}
     assert mentions.after(2, "host-2 host-3") == {"host-2", "host-3"}
     assert mentions.after(4, "host-3") == set()

@@ -107,7 +107,7 @@ def draft_rule(
     file: the name of the rule file without its extension
     target: the share of the characters to save at any cost; by default entities and texts stay
     """
-    big = [content for content in contents if chars(content, BIG) >= BIG]
+    big = [content for content in contents if chars(content) >= BIG]
     gate, sketch = {"when": {"min_chars": BIG}} if big else {}, Sketch(big or list(contents))
     trial = _search(sketch, gate, target or ENOUGH, protects=True)
     if target is not None and (trial is None or trial.saved < target):
@@ -262,7 +262,7 @@ class Sketch:
         all_found, all_kept = (sum(map(len, some)) for some in zip(*pairs, strict=True))
         # `check` warns about steps that remove almost all entities, unless they drop keys with hashes and links.
         is_exempt = "preserve" not in rule.settings and lost <= HASHES_AND_LINKS
-        shown = "\0".join(all_text(content, deeper=True) for content in left)
+        shown = "\0".join(all_text(content) for content in left)
         return Trial(
             rule,
             outcomes,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reducer.analysis.json_report import report_as_json
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, say
@@ -24,7 +23,7 @@ def check_name(output: str | None, output_format: str) -> None:
 def write_page(report: Report, needs: Sequence[Attention], output: str | None) -> None:
     """Write the page of a report whose returns have trees. No output is standard output. Raises `FileError`."""
     trees = [entry.tree for entry in report.returns]
-    page = report_page(report_as_json(report, needs, Prices()), trees)
+    page = report_page(report_as_json(report, needs), trees)
     if output is None or output == "-":
         write(None, page)
     else:

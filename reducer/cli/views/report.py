@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
-from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import API_LINK, excerpt
 from reducer.cli.screen import console, counted, make_table, print_lines
@@ -191,10 +190,10 @@ def _is_link(entity: LostEntity) -> bool:
 def _requests(measures: Measures) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
     old, new = measures.recorded, measures.reduced
-    requests, prices = counted(old.requests, "request"), Prices()
+    requests = counted(old.requests, "request")
     if old.requests:
-        yield f"Cost       with prompt cache: {_cost(old.cached(prices), new.cached(prices), requests)}", []
-        yield f"Cost       without prompt cache: {_cost(old.uncached(prices), new.uncached(prices), requests)}", []
+        yield f"Cost       with prompt cache: {_cost(old.cached, new.cached, requests)}", []
+        yield f"Cost       without prompt cache: {_cost(old.uncached, new.uncached, requests)}", []
 
 
 def _cost(before: float, after: float, requests: str) -> str:

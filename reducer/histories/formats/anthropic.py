@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "anthropic"
 EXPECTED = "a list of Anthropic messages, each an object with `role` and `content`"
@@ -21,12 +21,12 @@ class Block(Struct, gc=False):
     """A block of any type."""
 
     type: Any = None
-    text: Raw | UnsetType = UNSET
+    text: Json = UNSET
     id: Any = None
     name: Any = None
-    input: Raw | UnsetType = UNSET
+    input: Json = UNSET
     tool_use_id: Any = None
-    content: Raw | UnsetType = UNSET
+    content: Json = UNSET
     is_error: Any = None
 
 

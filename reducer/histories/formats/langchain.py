@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "langchain"
 EXPECTED = "a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`"
@@ -20,7 +20,7 @@ class Call(Struct, gc=False):
     """A tool call."""
 
     name: Any = None
-    args: Raw | UnsetType = UNSET
+    args: Json = UNSET
     id: Any = None
 
 
@@ -28,7 +28,7 @@ class Data(Struct, gc=False):
     """The fields of a message. An invalid call has arguments that are not JSON."""
 
     type: Any = None
-    content: Raw | UnsetType = UNSET
+    content: Json = UNSET
     tool_calls: Some[Call] = None
     invalid_tool_calls: Some[Call] = None
     tool_call_id: Any = None

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "openai-chat"
 EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `content`"
@@ -24,8 +24,8 @@ class Function(Struct, gc=False):
     """What a call calls: a function with `arguments`, or a custom tool with `input`."""
 
     name: Any = None
-    arguments: Raw | UnsetType = UNSET
-    input: Raw | UnsetType = UNSET
+    arguments: Json = UNSET
+    input: Json = UNSET
 
 
 class Call(Struct, gc=False):
@@ -40,10 +40,10 @@ class ChatMessage(Struct, gc=False):
     """A message. Other formats have `parts`."""
 
     role: Any = None
-    content: Raw | UnsetType = UNSET
+    content: Json = UNSET
     tool_calls: Some[Call] = None
     tool_call_id: Any = None
-    parts: Raw | UnsetType = UNSET
+    parts: Json = UNSET
 
 
 MESSAGE = ChatMessage

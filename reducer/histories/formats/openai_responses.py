@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "openai-responses"
 EXPECTED = "a list of items of OpenAI's Responses API, each an object with `type` or `role`"
@@ -23,12 +23,12 @@ class ResponseItem(Struct, gc=False):
 
     type: Any = None
     role: Any = None
-    content: Raw | UnsetType = UNSET
+    content: Json = UNSET
     call_id: Any = None
     name: Any = None
-    arguments: Raw | UnsetType = UNSET
-    input: Raw | UnsetType = UNSET
-    output: Raw | UnsetType = UNSET
+    arguments: Json = UNSET
+    input: Json = UNSET
+    output: Json = UNSET
     execution: Any = None
 
 

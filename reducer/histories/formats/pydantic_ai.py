@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct
 
 from reducer.histories import why_untouched
 from reducer.histories.format import Path, Scalar, Some, ToolCall, ToolReturn, Turn, numbered
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "model-messages"
 EXPECTED = "a list of messages, each an object with `kind` and `parts`"
@@ -22,13 +22,13 @@ class Part(Struct, gc=False):
     part_kind: Any = None
     tool_name: Any = None
     tool_call_id: Any = None
-    content: Raw | UnsetType = UNSET
-    args: Raw | UnsetType = UNSET
+    content: Json = UNSET
+    args: Json = UNSET
     outcome: Any = None
     tool_kind: Any = None
     metadata: dict[str, Raw] | list[Raw] | Scalar = None
     timestamp: Any = None
-    content_file_digests: Raw | UnsetType = UNSET
+    content_file_digests: Json = UNSET
 
 
 class StoredMessage(Struct, gc=False):
@@ -74,11 +74,10 @@ def _response(message: StoredMessage) -> Turn:
 
 
 def _tool_return(part: Part, number: int, source: Source) -> ToolReturn:
-    contents = [] if part.content is UNSET else [part.content]
     why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
     if part.content_file_digests is not UNSET and source.mark(part.content) == '"':
         why = why or "its content is bytes, a date or similar, stored as a text"
-    return ToolReturn(part.tool_call_id, contents, part.tool_name, number, why, part.timestamp, _at(number))
+    return ToolReturn(part.tool_call_id, [part.content], part.tool_name, number, why, part.timestamp, _at(number))
 
 
 def _at(number: int) -> Path:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import One, Scalar, Some, ToolCall, ToolReturn, Turn, numbered, objects
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "session"
 EXPECTED = "a session history, a list of objects with `role` and `parts` that contain activities"
@@ -23,7 +23,7 @@ class Result(Struct, gc=False):
     """The result of one tool call."""
 
     name: Any = None
-    content: Raw | UnsetType = UNSET
+    content: Json = UNSET
     call_id: Any = None
     is_error: Any = None
 
@@ -32,7 +32,7 @@ class Details(Struct, gc=False):
     """The raw result of a tool. Some older histories contain no other record of it."""
 
     function_name: Any = None
-    raw_result: Raw | UnsetType = UNSET
+    raw_result: Json = UNSET
     status: Any = None
 
 
@@ -41,7 +41,7 @@ class Tool(Struct, gc=False):
 
     id: Any = None
     name: Any = None
-    arguments: Raw | UnsetType = UNSET
+    arguments: Json = UNSET
 
 
 class Part(Struct, gc=False):
@@ -52,20 +52,20 @@ class Part(Struct, gc=False):
 
     type: Any = None
     activity_type: Any = None
-    text: Raw | UnsetType = UNSET
+    text: Json = UNSET
     results: list[One[Result]] | Result | Scalar = None
     technical_details: list[One[Details]] | Details | Scalar = None
     tools: list[One[Tool]] | Tool | Scalar = None
     timestamp: Any = None
-    definition: Raw | UnsetType = UNSET
-    config: Raw | UnsetType = UNSET
-    data: Raw | UnsetType = UNSET
-    table: Raw | UnsetType = UNSET
-    headers: Raw | UnsetType = UNSET
-    columns: Raw | UnsetType = UNSET
-    rows: Raw | UnsetType = UNSET
-    options: Raw | UnsetType = UNSET
-    content: Raw | UnsetType = UNSET
+    definition: Json = UNSET
+    config: Json = UNSET
+    data: Json = UNSET
+    table: Json = UNSET
+    headers: Json = UNSET
+    columns: Json = UNSET
+    rows: Json = UNSET
+    options: Json = UNSET
+    content: Json = UNSET
 
 
 class SessionMessage(Struct, gc=False):
@@ -73,11 +73,11 @@ class SessionMessage(Struct, gc=False):
 
     role: Any = None
     kind: Any = None
-    parts: Some[Part] | UnsetType = UNSET
-    activity_parts: Some[Part] | UnsetType = UNSET
-    text_content: Raw | UnsetType = UNSET
-    response_text_main: Raw | UnsetType = UNSET
-    interaction_id: Raw | UnsetType = UNSET
+    parts: Some[Part] = UNSET
+    activity_parts: Some[Part] = UNSET
+    text_content: Json = UNSET
+    response_text_main: Json = UNSET
+    interaction_id: Json = UNSET
 
 
 MESSAGE = SessionMessage
@@ -103,7 +103,7 @@ def _returns(message: SessionMessage) -> list[ToolReturn]:
     Copies have the same tool, and the same id or the same content.
     """
     newer, older = _returns_in(message.parts), _returns_in(message.activity_parts)
-    return [*newer, *_join(_join(older, newer, _id_of), newer, _content_of)]
+    return newer + _join(_join(older, newer, _id_of), newer, _content_of)
 
 
 def _returns_in(parts: Any) -> list[ToolReturn]:
@@ -124,25 +124,25 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
 
     They belong to the result at the same position or, if that is of another tool, to the next result of their tool.
     """
-
-    def new(call_id: Any, content: Raw | UnsetType, tool: Any, is_error: bool) -> ToolReturn:
-        contents = [] if content is UNSET else [content]
-        return ToolReturn(call_id, contents, tool, number, "it is an error" if is_error else "", part.timestamp)
-
-    returns = []
+    returns: list[ToolReturn] = []
     for result in objects(part.results, Result):
-        returns.append(new(result.call_id, result.content, result.name, result.is_error not in (None, False)))
+        is_error = result.is_error not in (None, False)
+        returns.append(_return(part, number, result.name, result.call_id, result.content, is_error))
     unpaired = dict(enumerate(returns))
     others = []
-    tools = objects(part.tools, Tool)
+    ids = dict(enumerate(tool.id for tool in objects(part.tools, Tool)))
     for position, details in enumerate(objects(part.technical_details, Details)):
-        call_id = tools[position].id if position < len(tools) else None
-        copy = new(call_id, details.raw_result, details.function_name, details.status not in (None, "success"))
+        is_error = details.status not in (None, "success")
+        copy = _return(part, number, details.function_name, ids.get(position), details.raw_result, is_error)
         if position in unpaired and copy.tool in (None, unpaired[position].tool):
             _add(unpaired.pop(position), copy)
         else:
             others.append(copy)
-    return [*returns, *_join(others, [*unpaired.values()], _tool_of)]
+    return returns + _join(others, list(unpaired.values()), lambda one: "")
+
+
+def _return(part: Part, number: int, tool: Any, call_id: Any, content: Json, is_error: bool) -> ToolReturn:
+    return ToolReturn(call_id, [content], tool, number, "it is an error" if is_error else "", part.timestamp)
 
 
 def _add(one: ToolReturn, copy: ToolReturn) -> None:
@@ -151,32 +151,29 @@ def _add(one: ToolReturn, copy: ToolReturn) -> None:
 
 
 def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
-    """Add each copy to the next return with the same key, and return the copies that have none."""
+    """Add each copy to the next return of its tool with the same key, and return the copies that have none."""
     if not copies:
         return []
     by_key: dict[Any, list[ToolReturn]] = {}
     for one in reversed(returns):
-        by_key.setdefault(key(one), []).append(one)
-    by_key.pop(None, None)
+        by_key.setdefault((str(one.tool), key(one)), []).append(one)
     unpaired = []
     for copy in copies:
-        if matching := by_key.get(key(copy)):
-            _add(matching.pop(), copy)
+        same = by_key.get((str(copy.tool), key(copy)))
+        if same and key(copy) is not None and copy.tool is not None:
+            _add(same.pop(), copy)
         else:
             unpaired.append(copy)
     return unpaired
 
 
-def _tool_of(one: ToolReturn) -> str | None:
-    return one.tool if type(one.tool) is str else None
+def _id_of(one: ToolReturn) -> str | None:
+    return one.call_id if type(one.call_id) is str else None
 
 
-def _id_of(one: ToolReturn) -> tuple[str, str] | None:
-    return (one.tool, one.call_id) if type(one.tool) is str and type(one.call_id) is str else None
-
-
-def _content_of(one: ToolReturn) -> tuple[str, bytes] | None:
-    return (one.tool, bytes(one.contents[0])) if type(one.tool) is str and one.contents else None
+def _content_of(one: ToolReturn) -> bytes | None:
+    [content, *_] = one.contents
+    return None if content is UNSET else bytes(content)
 
 
 def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:

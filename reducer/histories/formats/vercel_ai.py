@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects
-from reducer.histories.source import Source
+from reducer.histories.source import Json, Source
 
 NAME = "vercel-ai"
 EXPECTED = "a list of UI messages of the Vercel AI SDK, each an object with `role` and `parts`"
@@ -24,12 +24,12 @@ class Part(Struct, gc=False, rename="camel"):
     """A part of any type. The type of a tool call is `tool-` with the name of the tool, or `dynamic-tool`."""
 
     type: Any = None
-    text: Raw | UnsetType = UNSET
+    text: Json = UNSET
     tool_name: Any = None
     tool_call_id: Any = None
     state: Any = None
-    input: Raw | UnsetType = UNSET
-    output: Raw | UnsetType = UNSET
+    input: Json = UNSET
+    output: Json = UNSET
     provider_executed: Any = None
 
 
@@ -79,8 +79,7 @@ def read(message: UIMessage, source: Source) -> list[Turn | ToolReturn]:
             at = ("parts", number, "toolCallId")
             response.calls.append(ToolCall(_tool(part), part.tool_call_id, part.input, at))
             if part.state in _OUTPUTS:
-                output = [] if part.output is UNSET else [part.output]
-                found.append(ToolReturn(part.tool_call_id, output, _tool(part), number, _untouched(part), at=at))
+                found.append(ToolReturn(part.tool_call_id, [part.output], _tool(part), number, _untouched(part), at=at))
     return found
 
 

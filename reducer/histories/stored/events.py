@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any, NamedTuple
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from reducer.histories import FindMentions, why_untouched
+from reducer.histories import why_untouched
 from reducer.histories.format import ToolReturn, Turn
 from reducer.histories.source import Source
 from reducer.histories.stored.messages import FoundMessage, InputFormat, find_messages, with_source
@@ -44,24 +43,19 @@ def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     return sorted(placed, key=lambda one: one.key)
 
 
-def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
-    """Return a function that finds the values that later messages mention. It reads the history on its first call."""
-    return mentions_after(lambda: read_history(data, input_format))
+def later_mentions(data: bytes, input_format: InputFormat = "auto") -> Mentions:
+    """Return the values that the responses of a stored history mention. It is read when they are first needed."""
+    return mentions_in(lambda: read_history(data, input_format))
 
 
-def mentions_after(read: Callable[[], tuple[Source, Found]]) -> FindMentions:
-    """Return a function that finds the values that later messages of a history mention. It reads when first called."""
+def mentions_in(read: Callable[[], tuple[Source, Found]]) -> Mentions:
+    """Return the values that the responses of a history mention, each with the place of the last one."""
 
-    @cache
-    def mentions() -> Mentions:
+    def responses() -> list[tuple[Key, Response]]:
         source, found = read()
-        responses = []
-        for key, one in found:
-            if isinstance(one, Turn) and one.is_response:
-                responses.append((key, _response(one, source)))
-        return Mentions(responses)
+        return [(key, _response(one, source)) for key, one in found if isinstance(one, Turn) and one.is_response]
 
-    return lambda key, content: lambda: mentions().after(key, content)
+    return Mentions(responses)
 
 
 def read_history(data: bytes, input_format: InputFormat) -> tuple[Source, Found]:
@@ -129,9 +123,9 @@ def _texts(turn: Turn, source: Source) -> list[str]:
 
 def copies_of(one: ToolReturn, source: Source) -> list[Raw]:
     """Return the copies of a content that can change, texts first: the others can be the values that they encode."""
-    copies = [raw for raw in one.contents if source.mark(raw) in ('"', "[", "{")]
-    copies.sort(key=lambda raw: source.mark(raw) != '"')
-    return copies or one.contents[:1]
+    written = [raw for raw in one.contents if raw is not UNSET]
+    copies = [raw for raw in written if source.mark(raw) in ('"', "[", "{")]
+    return sorted(copies, key=lambda raw: source.mark(raw) != '"') or written[:1]
 
 
 def text_of(value: Any) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from codecs import utf_8_decode
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
 
-from reducer.errors import HistoryError, did_you_mean, nearest
+from reducer.errors import HistoryError
 from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
 from reducer.histories.source import Source, described, line_and_column, readable
@@ -25,8 +24,6 @@ _MAX_LEVELS = 16
 """Levels of wrappers that are searched for messages."""
 _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Keys of a wrapper under which an empty list is also a history."""
-_PIECE_BYTES = 1 << 16
-"""Bytes to decode at once: four times as fast as all at once, which needs new memory."""
 _HEAD_BYTES = 20_000
 _HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+\}?)*+', re.DOTALL)
 """The start of a list up to the first nested value."""
@@ -60,30 +57,30 @@ def with_source(data: bytes, use: Callable[[Source], _T]) -> _T:
 
 def _check_text(data: bytes) -> None:
     """Raise `HistoryError` unless the data is UTF-8 text. `msgspec` does not check the values that it skips."""
-    at = len(data) if data.isascii() else 0
     try:
-        while at < len(data):
-            piece = data[at : at + _PIECE_BYTES]
-            at += utf_8_decode(piece, "strict", at + len(piece) == len(data))[1]
+        data.isascii() or data.decode()
     except UnicodeDecodeError as error:
-        at += error.start
-        where = line_and_column(data, at).replace("column", "byte")
-        raise HistoryError(f"not UTF-8 text: byte 0x{data[at]:02x} at {where}") from None
+        where = line_and_column(data, error.start).replace("column", "byte")
+        raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
 
 
 def find_messages(source: Source, input_format: InputFormat) -> list[FoundMessage]:
     """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
-    formats = formats_of(input_format)
+    messages: list[FoundMessage] = []
+    for found in find_lists(source, formats_of(input_format)):
+        if found.valid < len(found.messages):
+            raise _not_a_message(source, [found.form], found.raw, (*found.path, found.valid))
+        messages += zip(repeat(found.form), found.messages)
+    return messages
+
+
+def find_lists(source: Source, formats: Sequence[Format] = FORMATS) -> list[MessageList]:
+    """Return the lists of messages, and the messages outside of lists. Raises `HistoryError` if there are none."""
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
-    messages: list[FoundMessage] = []
-    found = list(search(source, formats, source.root))
-    for one in found:
-        if one.valid < len(one.messages):
-            raise _not_a_message(source, [one.form], one.raw, (*one.path, one.valid))
-        messages += zip(repeat(one.form), one.messages)
+    found = list(_search(source, formats, source.root))
     if found:
-        return messages
+        return found
     source.decode(Raw, source.root)
     if source.mark(source.root) == "[":
         raise _not_a_message(source, formats, source.root, (0,))
@@ -94,13 +91,11 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
     formats = [one for one in FORMATS if input_format in ("auto", one.NAME)]
     if not formats:
-        question = did_you_mean(nearest(input_format, [form.NAME for form in FORMATS]))
-        hint = f"; {question}" if question else ""
-        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
+        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
     return formats
 
 
-def search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
     """Yield each list of messages, each message outside of lists and each empty history in a value."""
     found = _decoded(source, formats, raw, path)
     if found is not None:
@@ -112,7 +107,7 @@ def search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ())
     hints = {hint for form in formats for hint in form.HINTS}
     for key, value in members.items():
         if _may_contain_messages(source, value, (*path, key), hints):
-            yield from search(source, formats, value, (*path, key))
+            yield from _search(source, formats, value, (*path, key))
 
 
 def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> MessageList | None:
@@ -122,7 +117,7 @@ def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) ->
     """
     best: MessageList | None = None
     is_list = source.mark(raw) == "["
-    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, source.members(raw).keys()):
+    for form in _likely(source, formats, raw):
         kind: Any = list[One[form.MESSAGE]]  # type: ignore[name-defined]
         messages = source.decode(kind, raw) if is_list else [source.decode(form.MESSAGE, raw)]
         if any(is_message(message, form, source, len(formats) > 1) for message in messages):
@@ -141,18 +136,21 @@ def is_message(message: Any, form: Format, source: Source, strict: bool = False)
     return type(message) is form.MESSAGE and form.recognises(message, source, strict)
 
 
-def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
-    """Return the formats whose messages have at least two of these keys."""
-    return [form for form in formats if len(keys & _keys(form.MESSAGE)) > 1]
+def _likely(source: Source, formats: Sequence[Format], raw: Raw) -> list[Format]:
+    """Return the formats to try, those first whose messages have the most of the keys in a list or object.
 
-
-def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
-    """Return the formats in the order in which to try them: those first whose messages have the keys that `raw` has.
-
-    To decode with the wrong format takes as long as everything else together.
+    To decode with the wrong format takes as long as everything else together. A message outside of lists has at least
+    two keys of its format.
     """
-    found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
-    return sorted(formats, key=lambda form: (-len(found & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
+    if source.mark(raw) == "[":
+        head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
+        keys = {key.decode() for key in _KEY.findall(head)}
+        least = 0
+    else:
+        keys = set(source.members(raw))
+        least = 2
+    likely = [form for form in formats if len(keys & _keys(form.MESSAGE)) >= least]
+    return sorted(likely, key=lambda form: (-len(keys & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
 
 
 @cache

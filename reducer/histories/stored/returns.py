@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from reducer.formats.json_text import read_json
 from reducer.histories import protecting
 from reducer.histories.format import ToolReturn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
-from reducer.histories.stored.events import Found, Key, copies_of, mentions_after, read_history, text_of
+from reducer.histories.stored.events import Found, Key, copies_of, mentions_in, read_history, text_of
 from reducer.histories.stored.messages import InputFormat
 
 
@@ -62,7 +63,7 @@ def reduce_json(
     which `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
     """
     history = read_history(data, input_format)
-    mentions = mentions_after(lambda: history) if references else None
+    mentions = mentions_in(lambda: history) if references else None
     changes: list[tuple[Content, Any]] = []
     for found in _decoded(*history, lambda one: not one.untouched and applies(one.tool)):
         if not found.untouched:
@@ -84,24 +85,23 @@ def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], b
     for key, found in history:
         if not isinstance(found, ToolReturn) or not is_wanted(found):
             continue
-        spans = [source.span(raw) for raw in copies_of(found, source)]
         call_id = text_of(found.call_id)
         counts[call_id] = counts.get(call_id, 0) + 1
-        decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
+        read = cache(decode)  # most copies are the same bytes
         copies = []
-        for start, end in spans:
-            piece = source.data[start:end]
-            if piece not in decoded:
-                decoded[piece] = decode(piece)
-            copies.append(Content(decoded[piece][0], start, end))
-        why = next((why for _, why in decoded.values() if why), "") if copies else NO_CONTENT
+        untouched = found.untouched
+        for raw in copies_of(found, source):
+            start, end = source.span(raw)
+            content, why = read(source.data[start:end])
+            copies.append(Content(content, start, end))
+            untouched = untouched or why
         yield Return(
             tool=text_of(found.tool),
             call_id=call_id,
             nth=counts[call_id],
             key=key,
             copies=tuple(copies) or (Content(None, 0, 0),),
-            untouched=found.untouched or why,
+            untouched=untouched or ("" if copies else NO_CONTENT),
             timestamp=text_of(found.timestamp),
         )
 
@@ -135,8 +135,8 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
     for old, new in changes:
         encoded = new if type(new) is bytes else encode(new)
         # `json` decodes 1e400 as infinity, which has no JSON form: keep such a content.
-        is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
-        if is_same_json or b"Infinity" in data[old.start : old.end]:
+        is_infinite = type(new) not in (str, bytes) and b"Infinity" in encoded
+        if not is_infinite or b"Infinity" in data[old.start : old.end]:
             edits.append((old.start, old.end, encoded))
     if not edits:
         return data

@@ -383,7 +383,7 @@ def test_real_answers_keep_their_substance(data: Path, tmp_path: Path) -> None:
         left = trial.outcomes[0].content
         before, after = (entities(opened(one), scan).keys() for one in (content, left))
         losing += len(before & after) < 0.9 * len(before)
-        shown = all_text(opened(left), deeper=True)
+        shown = all_text(opened(left))
         for item in items(opened(content)):
             text = max((one for one in texts([*item.values()]) if one[:1] not in "{["), key=len, default="")
             is_sentence = len(text) >= 40 and text.count(" ") >= 3
