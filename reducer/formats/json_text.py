@@ -56,7 +56,7 @@ def read_json_lines(text: str) -> tuple[list[Bracketed | str], Format] | None:
             items.append(Bracketed(value, source=line))
             continue
         marker = read_string(line) if len(items) == len(lines) - 1 else None
-        if read_item(marker, lambda name: True) is None:  # whichever entities the rule knows
+        if marker is None or read_item(marker, lambda name: True) is None:  # whichever entities the rule knows
             return None
         items.append(marker)
     after = text[len(body) :]
