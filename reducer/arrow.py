@@ -24,6 +24,8 @@ except ImportError:
     raise ImportError("Arrow and Parquet need the package pyarrow: pip install 'reducer[arrow]'") from None
 
 _BYTES = pa.large_binary()
+_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+"""The types of columns that can contain histories."""
 _T = TypeVar("_T")
 
 
@@ -59,12 +61,13 @@ def reduce_column(
     reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
     if not report:
         return map_column(batch, column, partial(_reduce_row, reducer, references))[0]
-    names = {name: f"{column}_{name}" for name in RowReport._fields}
-    if taken := [name for name in names.values() if name in batch.schema.names]:
-        raise ValueError(f"the report needs the name of the column `{taken[0]}`; {columns(batch.schema)}")
+    names = {f"{column}_{name}": name for name in RowReport._fields}
+    for title in names:
+        if title in batch.schema.names:
+            raise ValueError(f"the report needs the name of the column `{title}`; {columns(batch.schema)}")
     batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
-    for name, title in names.items():
-        values = [None if one is None else getattr(one, name) for one in reports]
+    for title, name in names.items():
+        values = [getattr(one, name, None) for one in reports]
         batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
     return batch
 
@@ -85,9 +88,7 @@ def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
         found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
-    total = Counter[str]()
-    for of_tool in found.tally.tools.values():
-        total.update(of_tool)
+    total = sum(found.tally.tools.values(), Counter[str]())
     measures = found.tally.measures
     assert measures is not None
     return found.output, RowReport(
@@ -114,10 +115,10 @@ def map_column(batch: Any, column: str, function: Callable[[bytes], tuple[bytes,
     old = batch.column(index)
     is_chunked = isinstance(old, pa.ChunkedArray)
     chunks = old.chunks if is_chunked else [old]
-    mapped = [_map(chunk, function) for chunk in chunks]
     results: list[_T | None] = []
     arrays = []
-    for array, of_chunk in mapped:
+    for chunk in chunks:
+        array, of_chunk = _map(chunk, function)
         arrays.append(array)
         results += of_chunk
     if all(map(is_, arrays, chunks)):
@@ -134,20 +135,19 @@ def _map(array: Any, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any
         return array if new is old else pa.ExtensionArray.from_storage(array.type, new), results
     if isinstance(array, pa.DictionaryArray):
         return _map_dictionary(array, function)
-    results = [None] * len(array)
-    changes: dict[int, bytes] = {}
-    for index, value in enumerate(array):
+    rows: list[bytes | None] = []
+    results = []
+    is_changed = False
+    for value in array:
+        row = new = result = None
         if value.is_valid:
             row = value.as_buffer().to_pybytes()
-            new, results[index] = function(row)
-            if new is not row:
-                changes[index] = new
-    if not changes:
-        return array, results
-    # `replace_with_mask` has no kernel for views. `safe` would raise an error for rows that are not UTF-8, which stay.
-    mask = pa.array(index in changes for index in range(len(array)))
-    replaced = pc.replace_with_mask(array.cast(_BYTES), mask, pa.array(changes.values(), _BYTES))
-    return replaced.cast(array.type, safe=False), results
+            new, result = function(row)
+        rows.append(new)
+        results.append(result)
+        is_changed = is_changed or new is not row
+    # `safe` would raise an error for rows that are not UTF-8, which stay.
+    return pa.array(rows, _BYTES).cast(array.type, safe=False) if is_changed else array, results
 
 
 def _map_dictionary(array: Any, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any, list[_T | None]]:
@@ -179,7 +179,7 @@ def column_index(schema: Any, column: str) -> int:
         stored = kind.storage_type
     if isinstance(stored, pa.DictionaryType):
         stored = stored.value_type
-    if stored not in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), _BYTES, pa.binary_view()):
+    if str(stored) not in _TYPES:
         raise ValueError(f"the column `{column}` has the type {kind}, not text or binary; {columns(schema)}")
     return int(indices[0])
 

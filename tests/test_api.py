@@ -76,6 +76,6 @@ def test_rules_without_texts_cannot_be_pickled(reducer: Reducer) -> None:
 def test_a_process_that_cannot_compile_the_rules_says_why(reducer: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
     pickled = pickle.dumps(reducer)
     api._rules_of.cache_clear()
-    monkeypatch.setattr("reducer.rules.compile.MAX_STEPS", 0)
-    with pytest.raises(RuleError, match="this rule has 1 steps; at most 0 are allowed"):
+    monkeypatch.setattr("reducer.rules.parser.MAX_CHARS", 0)
+    with pytest.raises(RuleError, match="the rule file has more than 0 characters"):
         pickle.loads(pickled)

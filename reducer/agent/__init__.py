@@ -6,8 +6,8 @@
 
 from reducer.agent.capability import ReduceToolReturns
 from reducer.agent.originals import recall_tools
-from reducer.agent.processor import Rules, history_processor
+from reducer.agent.processor import history_processor
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive, ArchiveError
 
-__all__ = ["Archive", "ArchiveError", "ReduceToolReturns", "Reduction", "Rules", "history_processor", "recall_tools"]
+__all__ = ["Archive", "ArchiveError", "ReduceToolReturns", "Reduction", "history_processor", "recall_tools"]

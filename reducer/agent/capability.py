@@ -17,9 +17,8 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 from pydantic_ai.toolsets._dynamic import DynamicToolset
 
-from reducer import Reducer
 from reducer.agent.originals import INSTRUCTION, recall_tools
-from reducer.agent.processor import Processor, RulesLike, check_flags
+from reducer.agent.processor import Processor, RulesLike
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 from reducer.rules import introduction
@@ -57,7 +56,6 @@ class ReduceToolReturns(AbstractCapability[Any]):
     _given: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_flags(persist=self.persist, instructions=self.instructions)
         if not (self.persist or _PREPARES or _WRAPS):
             versions = f"PydanticAI 2.64 or later, or one before 2.54; this is {__version__}"
             raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
@@ -89,15 +87,15 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     def get_instructions(self) -> Any:
         """Return a function that returns static text about what the rules leave out."""
-        reducer, has_archive = self._processor.rules, self._processor.archive is not None
-        if self.dry_run or not (self.instructions and isinstance(reducer, Reducer)):
+        if self.dry_run or not self.instructions:
             return None
+        reducer, has_archive = self._processor.reducer, self._processor.archive is not None
 
         # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
             # A conversation keeps the text that it began with, even if tools or rules change.
             for message in ctx.messages:
-                given = message.instructions or "" if message.kind == "request" else ""
+                given = getattr(message, "instructions", None) or ""
                 for text in given.split("\n\n"):
                     if text in self._given:
                         return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import reprlib
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -24,23 +23,22 @@ from reducer.values import stored_json
 INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pages, or only the part that you need."
 
 
-def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
+def open_archive(archive: str | Path | Archive) -> Archive:
     """Return an archive, or open a path as one. Raises `ArchiveError`, and `TypeError` for other values."""
-    if isinstance(archive, (str, os.PathLike)):
-        return Archive(archive)
-    if not isinstance(archive, Archive):
-        raise TypeError(f"archive={reprlib.repr(archive)} cannot be used; give a path ('returns.db') or an Archive")
-    return archive
+    return archive if isinstance(archive, Archive) else Archive(archive)
 
 
-def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], changed: Sequence[Attempt]) -> None:
+def store(
+    archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], attempts: Sequence[Attempt]
+) -> None:
     """Archive the originals of the changed parts of `messages` in the background."""
-    attempts = {id(one.old): one for one in changed}
+    changed = {id(one.old): one for one in attempts if one.is_changed}
     entries = []
     for part, return_id in _return_ids(messages):
-        if id(part) in attempts:
-            entries.append(partial(_entry, attempts[id(part)], return_id, _owner(ctx)))
-    archive.add(entries)
+        if id(part) in changed:
+            entries.append(partial(_entry, changed[id(part)], return_id, _owner(ctx)))
+    if entries:
+        archive.add(entries)
 
 
 def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
 import reprlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
 from pydantic_ai.exceptions import UserError
@@ -23,25 +20,16 @@ from reducer import Reducer
 from reducer.agent.originals import open_archive, store
 from reducer.agent.telemetry import Attempt, Reduction, location, reporter, workflow
 from reducer.archive import Archive
-from reducer.engine import Outcome, attempt
+from reducer.engine import Outcome, Protected, attempt
 from reducer.histories.live import LaterMentions, reduced_part, with_parts
-from reducer.values import PLAIN, chars
+from reducer.rules import Ruleset
 
 REPLAYED = ("DBOS", "Temporal")
 """The workflow engines that run the code of a workflow again, so that it must not use a file or a clock."""
-LARGE = 100_000
-"""The number of characters that take about as long to reduce as an event loop may wait."""
 
 
-class Rules(Protocol):
-    """A `Reducer`, or any object with the same method."""
-
-    def reduce_content(self, tool: str, content: Any, /) -> Any:
-        """Return the reduced content of a return of `tool`, or the same object if nothing changes."""
-
-
-RulesLike: TypeAlias = "str | Path | Sequence[str | Path] | Rules"
-"""One path or several paths of rule files and folders, or an object that reduces contents."""
+RulesLike: TypeAlias = "str | Path | Sequence[str | Path] | Reducer"
+"""A `Reducer`, or one path or several paths of rule files and folders."""
 
 
 def history_processor(
@@ -65,9 +53,9 @@ def history_processor(
     The processor modifies nothing in place, returns a new list, reduces each return once, and is safe to use in several
     threads. If a return cannot be reduced, it stays unchanged. The fault is reported, and logged once per rule.
 
-    Raises `RuleError` for rules that cannot be loaded, `ArchiveError` for an archive that cannot be used, `TypeError`
-    for wrong arguments, and `UserError` for `references` without a `Reducer`. With an archive, the processor raises
-    `UserError` inside a DBOS or Temporal workflow.
+    Raises `RuleError` for rules that cannot be loaded, `ArchiveError` for an archive that cannot be used, and
+    `TypeError` for rules, an archive or a callback of another type. With an archive, the processor raises `UserError`
+    inside a DBOS or Temporal workflow.
     """
     run = Processor(rules, archive, on_reduce=on_reduce, telemetry=telemetry, references=references, dry_run=dry_run)
 
@@ -81,7 +69,7 @@ def history_processor(
 
 
 class _Known(NamedTuple):
-    """A part that was reduced before, its content then and its result. Both are None if the part is a result itself."""
+    """A part that was reduced before, its content then and its result, which is None if the part is a result itself."""
 
     part: ref[ToolReturnPart]
     content: Any
@@ -106,14 +94,11 @@ class Processor:
         dry_run: bool = False,
         references: bool = False,
     ) -> None:
-        check_flags(telemetry=telemetry, references=references, dry_run=dry_run)
-        if not (on_reduce is None or callable(on_reduce)):
-            raise TypeError(f"on_reduce={reprlib.repr(on_reduce)} is not a function that takes a Reduction")
-        _check_synchronous("on_reduce", on_reduce)
-        self.rules = load_rules(rules)
+        if inspect.iscoroutinefunction(on_reduce) or not (on_reduce is None or callable(on_reduce)):
+            given = f"on_reduce={reprlib.repr(on_reduce)} cannot be used"
+            raise TypeError(f"{given}; give a function that takes a Reduction, defined with `def`")
+        self.reducer = load_rules(rules)
         self.archive = None if archive is None or dry_run else open_archive(archive)
-        if references and not isinstance(self.rules, Reducer):
-            raise UserError("references=True needs rule files or a Reducer")
         self._references, self._dry_run = references, dry_run
         self._report = reporter(on_reduce, telemetry, dry_run)
         self.known: dict[int, _Known] = {}
@@ -124,118 +109,70 @@ class Processor:
         if self.archive is not None and engine in REPLAYED:
             raise UserError(f"an archive is a file, and a {engine} workflow does no I/O: leave out `archive` there")
         clock = float if engine in REPLAYED else perf_counter  # in a workflow that is replayed, the time is always 0
-        attempt_part = _attempts(self.rules, messages, self._references, clock)
+        ruleset = self.reducer.ruleset  # `reload` can replace it at any time
+        mentions = LaterMentions(messages) if self._references else None
+        last_response = max((number for number, one in enumerate(messages) if one.kind == "response"), default=-1)
         attempts: list[Attempt] = []
 
         def change(index: int, part: Any) -> Any:
             if type(part) is not ToolReturnPart:
                 return part
             known = self.known.get(id(part))
-            if known is not None and (known.result is None or known.content is part.content):
+            if known is not None and known.content is part.content:
                 return known.result or part
-            one = attempt_part(index, part)
-            attempts.append(one)
-            return self._remembered(part, one.new)
+            protected = partial(mentions.after, index, part.content) if mentions else None
+            started = clock()
+            new, outcome = _attempt(ruleset, part, protected)
+            if outcome is not None:
+                attempts.append(Attempt(part, new, outcome, index > last_response, clock() - started))
+            result = part if self._dry_run else new
+            self._remember(result, None)
+            if result is not part:
+                self._remember(part, result)
+            return result
 
         result = [with_parts(message, partial(change, index)) for index, message in enumerate(messages)]
-        changed = [one for one in attempts if one.is_changed]
-        if self.archive is not None and ctx is not None and changed:
-            store(self.archive, ctx, messages, changed)
-        self._report([one for one in attempts if one.applies])
+        if self.archive is not None and ctx is not None:
+            store(self.archive, ctx, messages, attempts)
+        self._report(attempts)
         return result
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Reduce messages, in a worker thread if new contents are large, so that the event loop does not wait."""
+        """Reduce messages in a worker thread, so that the event loop does not wait for large contents."""
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
-        if self._is_large(messages) and not workflow():
-            return await asyncio.to_thread(self, ctx, messages)
-        return self(ctx, messages)
+        return self(ctx, messages) if workflow() else await asyncio.to_thread(self, ctx, messages)
 
-    def _is_large(self, messages: Sequence[ModelMessage]) -> bool:
-        size = 0
-        for part in chain.from_iterable(message.parts for message in messages):
-            if type(part) is ToolReturnPart and id(part) not in self.known:
-                size += _size(part.content)
-                if size > LARGE:
-                    return True
-        return False
-
-    def _remembered(self, part: ToolReturnPart, new: ToolReturnPart) -> ToolReturnPart:
-        """Return the result for a part, and remember it."""
-        result = part if self._dry_run else new
-        self._remember(result, None, None)
-        if result is not part:
-            self._remember(part, part.content, result)
-        return result
-
-    def _remember(self, part: ToolReturnPart, content: Any, result: ToolReturnPart | None) -> None:
+    def _remember(self, part: ToolReturnPart, result: ToolReturnPart | None) -> None:
         key = id(part)
-        self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), content, result)
+        self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), part.content, result)
 
 
-def _attempts(
-    rules: Rules, messages: Sequence[ModelMessage], references: bool, clock: Callable[[], float]
-) -> Callable[[int, ToolReturnPart], Attempt]:
-    """Return a function that tries to reduce a part of the message with this number. It never raises."""
-    reduce_content = _reduce_with(rules)
-    mentions = LaterMentions(messages) if references else None
-    last_response = len(messages) - 1
-    while last_response >= 0 and messages[last_response].kind != "response":
-        last_response -= 1
+def _attempt(
+    ruleset: Ruleset, part: ToolReturnPart, protected: Protected | None
+) -> tuple[ToolReturnPart, Outcome | None]:
+    """Return the reduced part and the outcome, and never raise.
 
-    def attempt_part(number: int, part: ToolReturnPart) -> Attempt:
-        protected = partial(mentions.after, number, part.content) if mentions else None
-        outcome, applies = Outcome(None, part.content), False
+    The outcome is None if rules never apply to the part: to a number or a failed return, for example.
+    """
+    outcome: Outcome | None = None
 
-        def reduce(tool: str, content: Any) -> Any:
-            nonlocal outcome, applies
-            applies = True
-            outcome = reduce_content(tool, content, protected)
-            return outcome.content
+    def reduce(tool: str, content: Any) -> Any:
+        nonlocal outcome
+        outcome = attempt(ruleset, tool, content, protected)
+        return outcome.content
 
-        started = clock()
-        try:
-            new = reduced_part(part, reduce)
-        except Exception as error:
-            new, applies, outcome = part, True, replace(outcome, fault=location(error))
-        return Attempt(part, new, outcome, applies, is_new=number > last_response, seconds=clock() - started)
-
-    return attempt_part
-
-
-def _reduce_with(rules: Rules) -> Callable[..., Outcome]:
-    """Return `reduce(tool, content, protected)`, with the ruleset of now: `reload` can replace it."""
-    if isinstance(rules, Reducer):
-        return partial(attempt, rules.ruleset)
-    return lambda tool, content, _: Outcome(None, rules.reduce_content(tool, content))
-
-
-def _size(content: Any) -> int:
     try:
-        return chars(content) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
-    except Exception:  # the attempt to reduce this content reports the error
-        return 0
+        return reduced_part(part, reduce), outcome
+    except Exception as error:
+        return part, Outcome(None, part.content, fault=location(error))
 
 
-def load_rules(rules: RulesLike) -> Rules:
-    """Return rules that are already loaded, or load sources. Raises `RuleError`, and `TypeError` for other values."""
+def load_rules(rules: RulesLike) -> Reducer:
+    """Return a `Reducer`, or load sources into one. Raises `RuleError`, and `TypeError` for other values."""
+    if isinstance(rules, Reducer):
+        return rules
     paths = rules if isinstance(rules, (list, tuple)) else [rules]
-    if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
-        return Reducer.load(*map(os.fspath, paths))  # a `Path` of an empty text would be the current folder
-    if isinstance(rules, type) or not callable(getattr(rules, "reduce_content", None)):
+    if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         expected = "a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
         raise TypeError(f"rules={reprlib.repr(rules)} cannot be used; give {expected}")
-    _check_synchronous("rules.reduce_content", rules.reduce_content)  # type: ignore[union-attr]
-    return rules  # type: ignore[return-value]
-
-
-def check_flags(**flags: object) -> None:
-    """Raise `TypeError` unless all options are True or False."""
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise TypeError(f"{name}={reprlib.repr(value)} is not a boolean; give True or False")
-
-
-def _check_synchronous(name: str, function: Callable[..., object] | None) -> None:
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
-        raise TypeError(f"{name} is asynchronous; define it with `def`, not with `async def`")
+    return Reducer.load(*paths)

@@ -29,6 +29,8 @@ from reducer.values import PLAIN, chars, is_media
 MAX_TOOLS = 100
 """The largest number of tool names that are labels in a process. Each label costs memory in every metrics system."""
 _MAX_NAME = 200
+_LABELS: set[str] = set()
+"""The tool names that are labels in this process."""
 FIRST = 20
 """The number of returns in which a rule must find something."""
 
@@ -47,7 +49,6 @@ _EVENT = {
 class Attempt(NamedTuple):
     """A part before and after the attempt to reduce it, with the outcome.
 
-    `applies`: whether rules can apply to the part: they never do to a number or a failed return, for example.
     `is_new`: no response follows the part, so it is the first time that a model sees it.
     `seconds`: how long the attempt took, or 0 in a workflow that must not read a clock.
     """
@@ -55,7 +56,6 @@ class Attempt(NamedTuple):
     old: ToolReturnPart
     new: ToolReturnPart
     outcome: Outcome
-    applies: bool
     is_new: bool
     seconds: float
 
@@ -90,7 +90,7 @@ class Attempt(NamedTuple):
 class Reduction:
     """One tool return that was reduced or has a fault.
 
-    `rule`: the first tool name of the rule that applied, or empty for other objects than a `Reducer`.
+    `rule`: the first tool name of the rule, or empty for a fault that has nothing to do with it.
     `file`: the file of the rule, which tells rules for the same tool name apart.
     `before` and `after`: the number of characters that the model sees, without media; both are 0 if it is unknown.
     `preserved`: the number of entities that were restored or that markers mention.
@@ -123,56 +123,42 @@ def reporter(
             log(f"a reduction could not be reported: {location(error)}")
 
     def report(attempts: Sequence[Attempt]) -> None:
-        with logging_errors():
-            recording = telemetry and bool(attempts) and _is_recording()
-            reductions: list[Reduction] = []
-            for one in attempts:
-                with logging_errors():  # an error in one report does not prevent the others
-                    if one.outcome.fault:
-                        log(_fault_message(one))
-                    if one.is_new:
-                        watch(one.outcome)
-                    if recording or (one.is_reported and on_reduce is not None):
-                        reduction = _reduction(one)
-                        if recording and one.is_new:
-                            count(one, reduction)
-                        if one.is_reported:
-                            reductions.append(reduction)
-                            if on_reduce is not None:
-                                on_reduce(reduction)
-            if recording:
+        recording = telemetry and bool(attempts) and _is_recording()
+        reductions: list[Reduction] = []
+        for one in attempts:
+            with logging_errors():  # an error in one report does not prevent the others
+                if one.outcome.fault:
+                    state = "is not reduced completely" if one.is_changed else "stays unchanged"
+                    log(f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}")
+                if one.is_new:
+                    watch(one.outcome)
+                if not recording and (on_reduce is None or not one.is_reported):
+                    continue
+                reduction = _reduction(one)
+                if recording and one.is_new:
+                    count(one, reduction)
+                if one.is_reported:
+                    reductions.append(reduction)
+                    if on_reduce is not None:
+                        on_reduce(reduction)
+        if recording:
+            with logging_errors():
                 _add_events(reductions, mode)
 
     return report
 
 
-def _fault_message(one: Attempt) -> str:
-    state = "is not reduced completely" if one.is_changed else "stays unchanged"
-    return f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}"
-
-
 def _reduction(one: Attempt) -> Reduction:
-    before, after = _sizes(one)
-    preserved = one.outcome.restored.preserved
-    return Reduction(
-        tool=one.old.tool_name,
-        tool_call_id=one.old.tool_call_id,
-        rule=one.rule,
-        before=before,
-        after=after,
-        preserved=preserved,
-        fault=one.outcome.fault,
-        file=one.outcome.rule.file if one.outcome.rule else "",
-    )
-
-
-def _sizes(one: Attempt) -> tuple[int, int]:
-    """Return the number of characters before and after, or zeros if an object in the content cannot be counted."""
     try:
         before = chars(_without_media(one.old.content))
-        return before, chars(_without_media(one.new.content)) if one.is_changed else before
-    except Exception:
-        return 0, 0
+        after = chars(_without_media(one.new.content)) if one.is_changed else before
+    except Exception:  # an object in the content cannot be counted
+        before = after = 0
+    preserved = one.outcome.restored.preserved
+    file = one.outcome.rule.file if one.outcome.rule else ""
+    return Reduction(
+        one.old.tool_name, one.old.tool_call_id, one.rule, before, after, preserved, one.outcome.fault, file
+    )
 
 
 def _without_media(content: Any) -> Any:
@@ -218,32 +204,25 @@ def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
 
 def _tool_label(tool: str) -> str:
     """Return a tool name as a label, or `other`: names come from histories, so anyone can invent them."""
-    names = _labelled()
-    if tool not in names:
-        if len(names) >= MAX_TOOLS or len(tool) > _MAX_NAME or not tool.isprintable():
+    if tool not in _LABELS:
+        if len(_LABELS) >= MAX_TOOLS or len(tool) > _MAX_NAME or not tool.isprintable():
             return "other"
-        names.add(tool)
+        _LABELS.add(tool)
     return tool
-
-
-@cache
-def _labelled() -> set[str]:
-    """Return the tool names that are labels in this process, to which `_tool_label` adds."""
-    return set()
 
 
 def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
     span = get_current_span()
+    reduced: dict[str, list[Any]] = {}
     for one in reductions:
         if one.fault:
             who = {"reducer.tool": one.tool, "reducer.tool_call_id": one.tool_call_id, "reducer.rule": one.rule}
             span.add_event("reducer.fault", {**who, "reducer.fault": one.fault, **mode})
-    reduced = [one for one in reductions if not one.fault or one.after < one.before]
+        if not one.fault or one.after < one.before:
+            for name, field in _EVENT.items():
+                reduced.setdefault(name, []).append(getattr(one, field))
     if reduced:
-        attributes: dict[str, Any] = {**mode}
-        for name, field in _EVENT.items():
-            attributes[name] = [getattr(one, field) for one in reduced]
-        span.add_event("reducer.reduced", attributes)
+        span.add_event("reducer.reduced", {**reduced, **mode})
 
 
 # --- rules that find nothing
@@ -284,7 +263,7 @@ def _found_something(outcome: Outcome) -> bool | None:
         if run.ran and run.step is not None:
             is_below = run.step.path.text != "@"
             places[is_below] = places.get(is_below, 0) + run.places
-    return bool(places.get(True, places.get(False))) if places else None
+    return places[max(places)] > 0 if places else None
 
 
 def _where_failed(rule: Rule) -> bool | None:

@@ -31,7 +31,6 @@ class Contender:
     name: str
     shorten: Callable[[str, Any], Any] = lambda _, content: content
     keep_last: int | None = None
-    rules: bool = False
 
     def shorter(self, tool: str | None, content: Any) -> Any:
         """Return the content of a return of `tool`, which is None if rules never change it, unless it is longer."""
@@ -44,7 +43,7 @@ AS_RECORDED = Contender("as recorded")
 
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
     """Return a contender that applies rules."""
-    return Contender(name, partial(reduce_content, ruleset), rules=True)
+    return Contender(name, partial(reduce_content, ruleset))
 
 
 def baseline(text: str) -> Contender:

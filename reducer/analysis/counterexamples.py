@@ -14,7 +14,7 @@ from typing import Any
 
 from reducer.analysis.texts import json_text
 from reducer.engine import apply_once
-from reducer.errors import Diagnostic, shortened
+from reducer.errors import shortened
 from reducer.paths import Expression, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
@@ -75,17 +75,15 @@ def _run_twice(rule: Rule, content: Any) -> Counterexample | None:
     return Counterexample(content, first.content, second.content, culprit)
 
 
-def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
-    """Return the error E070 at the step that changes the result again. `line` is the text of its line."""
+def described(found: Counterexample, rule: Rule) -> tuple[str, str]:
+    """Return the message and the help of the error E070 at the step that changes the result again."""
     step = found.step
     conflict = next((each for each in conflicts(rule.steps) if each.reader is step), None)
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
     results = ""
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
         results += f"\n  {title:<8}{shortened(json_text(value), _MAX_SHOWN)}"
-    message = f"`{step.name}` changes the result again in a second pass"
-    width = max(1, len(line) - step.location.column + 1)
-    return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)
+    return f"`{step.name}` changes the result again in a second pass", advice + results
 
 
 def _advice(conflict: Conflict) -> str:
@@ -118,9 +116,8 @@ def _contents(rule: Rule) -> Iterator[Any]:
         for expression, _ in expressions_of(step):
             literals += _literals(expression)
         amounts.add(step.op.amount())
-    for when in (rule.when, *(step.op.when for step in rule.steps)):
-        if when is not None and when.where is not None:
-            literals += _literals(when.where)
+    if rule.when is not None and rule.when.where is not None:
+        literals += _literals(rule.when.where)
     amounts.update(each for each in literals if type(each) is int and each > 0)
     aimed = [*literals, *_texts(amounts, literals)]
     sizes = [*(0, 1, 2, 3) * 5]
@@ -152,6 +149,8 @@ def _add(tree: _Tree, way: Way) -> None:
 
 def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
     """Yield the expressions of a step, each with the shape that leads to the values on which it is evaluated."""
+    if step.op.when is not None and step.op.when.where is not None:
+        yield step.op.when.where, ()
     for shape, condition in step.path.filters:
         yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:

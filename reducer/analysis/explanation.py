@@ -81,18 +81,12 @@ class StepReport:
 
 
 class ReturnPlace(NamedTuple):
-    """Where a tool return is: `message` and `part` count from 0, `nth` from 1 among the returns with its call id."""
+    """Where a tool return is: `message` and `part` count from 0, and `call` is its name for `--call`."""
 
     history: str
     message: int
     part: int
-    call_id: str
-    nth: int
-
-    @property
-    def name(self) -> str:
-        """The name for `--call`: the call id, with `#2` for the second return that has it."""
-        return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
+    call: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +130,7 @@ class Explanation:
     @property
     def name(self) -> str:
         """The name for `--call`, or the name of the tool if the content is not in a history."""
-        return self.place.name if self.place else self.tool
+        return self.place.call if self.place else self.tool
 
     @property
     def fault(self) -> str:

@@ -12,7 +12,7 @@ from reducer.analysis.measures import Measures
 from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
 
-VERSION = 6
+VERSION = 7
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = (
     "before",
@@ -68,11 +68,9 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     steps = []
     for step in entry.steps:
-        run = {**fields_of(step.run, "step"), "name": step.run.name, "line": step.run.line, "path": step.run.path}
-        if step.run.step is None:
-            run["number"] = None
-        characters = _characters(step.before, step.after)
-        steps.append({**run, **fields_of(step, "run", "before", "after"), "characters": characters})
+        run = step.run
+        names = {"name": run.name, "line": run.line, "path": run.path, "removed": step.before - step.after}
+        steps.append({**fields_of(run, "step"), **names, **fields_of(step, "run")})
     return {
         **fields_of(entry, *_OMITTED),
         "rule": entry.rule.file if entry.rule else None,
@@ -89,11 +87,11 @@ def _tool(tool: ToolReport) -> dict[str, Any]:
 
 def _returns(report: Report) -> list[dict[str, Any]]:
     measures = report.tally.measures or Measures()
-    lost = Counter((one.history, one.found) for one in measures.lost_references)
+    lost = Counter[Any]((one.history, one.found) for one in measures.lost_references)
     returns = []
     for entry in report.returns:
         place = {} if entry.place is None else entry.place._asdict()
-        missing = 0 if entry.place is None else lost[entry.place.history, entry.place.name]
+        missing = lost[place.get("history"), place.get("call")]
         returns.append({**place, **return_as_json(entry), "lost_references": missing})
     return returns
 

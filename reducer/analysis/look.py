@@ -103,7 +103,7 @@ def _explained(
     entry = explain_outcome(found.tool, found.content, outcome, detailed=options.detailed, alone=alone)
     if found.untouched:
         entry = replace(entry, status="untouched", why=found.untouched)
-    place = ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth)
+    place = ReturnPlace(history, found.key.message, found.key.part, found.name)
     return replace(entry, place=place, tree=tree(found.content, outcome) if options.with_trees else None)
 
 
@@ -117,8 +117,7 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     def looks() -> Iterator[Look]:
         for whole in BytesIO(piece):
             line = whole.removesuffix(b"\n")
-            blank = Look(Tally(), LineSum("", lines=1, blank=1), line)
-            found = look_at_line(ruleset, line, options, file) if line.strip() else blank
+            found = look_at_line(ruleset, line, options, file)
             outputs.append(found.output + whole[len(line) :])
             yield found
 
@@ -128,6 +127,8 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
 
 def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str) -> Look:
     """Reduce the history on a line or in a row of `file`, which stays unchanged if it is none."""
+    if not line.strip():
+        return Look(Tally(), LineSum("", lines=1), line)
     try:
         found = look(ruleset, file, line, options)
     except HistoryError as error:

@@ -80,7 +80,7 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
     path, verb = step.path, step.op.verb()
     with suppress(Unreducible):  # a filter reads items that are too deep, so an earlier step removed them
         if found := path.find(content):
-            if isinstance(step.op, Keep) and (keys := keys_of([*found, *_items(found, None)])):
+            if isinstance(step.op, Keep) and (keys := keys_of([*found, *items_of(found)])):
                 present, names = step.op.present({*keys})
                 where = "the return" if path.text == "@" else f"`{path.text}`"
                 of = f"{present:,} of the {counted(names, 'key')} that the step keeps"
@@ -157,8 +157,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
 
 def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
     """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
-    found = [value[key] for value in values if type(value) is dict and key in value]
-    return name in keys_of([*found, *_items(found)])
+    return name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES])
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -166,8 +165,17 @@ def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
     return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
 
 
-def _items(values: Iterable[Any], most: int | None = _MAX_VALUES) -> list[Any]:
-    return [item for value in values if type(value) is list for item in value[:most]][:most]
+def values_of(key: str, values: Iterable[Any]) -> list[Any]:
+    """Return the values of a key in the objects among values."""
+    return [value[key] for value in values if type(value) is dict and key in value]
+
+
+def items_of(values: Iterable[Any]) -> list[Any]:
+    """Return the values, and instead of each list its items."""
+    items: list[Any] = []
+    for value in values:
+        items += value if type(value) is list else [value]
+    return items
 
 
 def keys_of(values: Iterable[Any]) -> list[str]:

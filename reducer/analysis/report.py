@@ -15,7 +15,7 @@ from reducer.rules import Rule, Ruleset
 
 TITLES = {
     "fault": "Returns to which a rule was not applied completely",
-    "no rule": "Tools without a rule",
+    "no rule": "Tools without a rule; `init` drafts rules",
     "unused rule": "Unused rules",
     "gated": "Rules whose condition holds for no return",
     "no place": "Steps that found nothing",
@@ -53,7 +53,6 @@ class LineSum:
 
     history: str
     lines: int = 0
-    blank: int = 0
     bad: int = 0
     first_bad: list[BadLine] = field(default_factory=list)
     noun: str = "line"
@@ -64,7 +63,6 @@ def add_lines(total: LineSum, more: LineSum) -> None:
     room = MAX_BAD - len(total.first_bad)
     total.first_bad += [BadLine(total.lines + bad.line, bad.why) for bad in more.first_bad[:room]]
     total.lines += more.lines
-    total.blank += more.blank
     total.bad += more.bad
 
 

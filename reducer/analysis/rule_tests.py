@@ -15,7 +15,7 @@ from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.measures import missing, removed_by
 from reducer.analysis.query import explain
 from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, samples_of
-from reducer.analysis.texts import characters, entities, excerpt, json_text, listed, opened, texts
+from reducer.analysis.texts import characters, excerpt, json_text, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import FileError, counted
 from reducer.paths import Expression, PathError, compile_expression
@@ -31,7 +31,7 @@ _QUOTED = 80
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason why a test fails, at a `place` of the rule file.
+    """A reason why a test fails, at a `place` of the rule file, with what was `expected` and `found` if they differ.
 
     `what` is the expectation, such as `max_chars`, or `law 5`, or `given` if the test cannot run.
     """
@@ -64,18 +64,17 @@ def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
     return chosen
 
 
-def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
+def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case:
     """Apply a rule to a sample, and check the laws and the expectations of its test. Never raises.
 
-    `update` collects snapshots. Return None for a file that cannot be read.
+    `update` collects snapshots.
     """
     rule, test = sample.rule, sample.test
     only = alone(rule, ruleset)
     try:
         content = sample.read()
     except FileError as error:
-        unread = Failure(str(error), place=(*sample.place, "given"), what="given")
-        return Case(sample, (unread,)) if test else None
+        return Case(sample, (Failure(str(error), place=(*sample.place, "given"), what="given"),))
     try:
         outcome = attempt(only, rule.name, content)
         failures = [_of_law(one, sample) for one in broken_laws(only, content, outcome)]
@@ -144,32 +143,33 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
     return None
 
 
-def _differs(message: str, expected: Any, seen: Any, advice: str = "", place: Place = ()) -> Failure:
-    """Return a failure that shows the first difference between two values."""
-    path, one, other = difference(expected, seen) or ((), expected, seen)
-    at = f"at `{path_text(path)}` " if path else ""
-    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=advice, place=place)
+def _differs(message: str, expected: Any, seen: Any, advice: str = "", place: Place = ()) -> Iterator[Failure]:
+    """Yield a failure that shows the first difference between two values, if they differ."""
+    found = difference(expected, seen)
+    if found is not None:
+        path, one, other = found
+        at = f"at `{path_text(path)}` " if path else ""
+        yield Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=advice, place=place)
 
 
 def _unchanged(wanted: bool, checked: _Checked) -> Iterator[Failure]:
     is_unchanged = checked.outcome.content is checked.content
     if wanted and not is_unchanged:
-        yield _differs("something changed", checked.given, checked.result)
+        message = "something changed"
+        yield next(_differs(message, checked.given, checked.result), Failure(message))
     elif is_unchanged and not wanted:
-        yield Failure("nothing changed", "some change", "the given content")
+        yield Failure("nothing changed")
 
 
 def _equals(wanted: Any, checked: _Checked) -> Iterator[Failure]:
-    if difference(wanted, checked.result):
-        yield _differs("the result differs", wanted, checked.result)
+    return _differs("the result differs", wanted, checked.result)
 
 
 def _contains(wanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     for number, part in enumerate(wanted):
         if not _text_with(part, checked.result):
             advice, quoted = _removed_by(partial(_text_with, part), checked), dump(excerpt(part, _QUOTED))
-            seen = excerpt(checked.outcome.content)
-            yield Failure(f"{quoted} is not in the result", quoted, seen, advice, place=(number,))
+            yield Failure(f"{quoted} is not in the result", help=advice, place=(number,))
 
 
 def _not_contains(unwanted: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
@@ -177,7 +177,7 @@ def _not_contains(unwanted: tuple[str, ...], checked: _Checked) -> Iterator[Fail
         if text := _text_with(part, checked.result):
             start, quoted = max(0, text.index(part) - _AROUND), dump(excerpt(part, _QUOTED))
             seen = excerpt(text[start:], 2 * _AROUND + len(part))
-            yield Failure(f"{quoted} is in the result", f"no {quoted}", seen, place=(number,))
+            yield Failure(f"{quoted} is in the result: {seen}", place=(number,))
 
 
 def _text_with(part: str, value: Any) -> str:
@@ -188,8 +188,7 @@ def _text_with(part: str, value: Any) -> str:
 def _max_chars(limit: int, checked: _Checked) -> Iterator[Failure]:
     seen = characters(checked.outcome.content)
     if seen > limit:
-        message = f"{counted(seen - limit, 'character')} too many"
-        yield Failure(message, f"at most {counted(limit, 'character')}", counted(seen, "character"))
+        yield Failure(f"{counted(seen, 'character')}, expected at most {limit:,}")
 
 
 def _min_reduction(least: float, checked: _Checked) -> Iterator[Failure]:
@@ -197,7 +196,7 @@ def _min_reduction(least: float, checked: _Checked) -> Iterator[Failure]:
     share = 1 - after / before if before else 0.0
     if share < least:
         seen = f"{share:.1%} less: {before:,} -> {after:,} characters"
-        yield Failure("too little is saved", f"at least {least * 100:.6g}% less", seen)
+        yield Failure(f"{seen}, expected at least {least * 100:.6g}% less")
 
 
 def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
@@ -206,12 +205,11 @@ def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
             expression = compile_expression(text)
         except PathError as error:
             message = f"`{text}`, column {error.column}: {error.message}"
-            yield Failure(message, f"a JMESPath expression for {excerpt(value)}", help=error.help, place=(text,))
+            yield Failure(message, help=error.help, place=(text,))
             continue
         found = expression.evaluate(checked.result)
-        if difference(value, found):
-            advice = _why_null(expression, checked) if found is None else ""
-            yield _differs(f"`{text}` is not as expected", value, found, advice, place=(text,))
+        advice = _why_null(expression, checked) if found is None else ""
+        yield from _differs(f"`{text}` is not as expected", value, found, advice, place=(text,))
 
 
 def _why_null(expression: Expression, checked: _Checked) -> str:
@@ -226,15 +224,12 @@ def _why_null(expression: Expression, checked: _Checked) -> str:
 def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
     vocabulary = checked.rule.vocabulary
     scan = vocabulary.scanner(vocabulary.expand(types))
-    given = entities(checked.given, scan)
     lost = missing(checked.content, checked.outcome.content, scan)
     if lost:
-        first, count = lost[0].value, f"{len(given):,}"
         names = listed(f"{entity.value} ({entity.type})" for entity in lost)
-        seen = f"{len(given) - len(lost):,} of {count}; lost: {names}"
+        first = lost[0].value
         advice = _removed_by(partial(_text_with, first), checked, first)
-        message = f"{len(lost):,} of {count} entities are lost"
-        yield Failure(message, f"all {count} of {', '.join(types)}", seen, advice)
+        yield Failure(f"{counted(len(lost), 'entity is', 'entities are')} lost: {names}", help=advice)
 
 
 def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
@@ -243,7 +238,7 @@ def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
     result = checked.result if is_json else checked.outcome.content
     if not is_json and type(result) is not str:
         result = dump(result)
-    failure = _differs_from_file(file, result)
+    failure = next(_differs_from_file(file, result), None)
     if checked.update is not None and (failure or Path(realpath(file)) in checked.update):
         text = f"{json_text(result, indent=2)}\n" if is_json else result
         failure = _updated(file, text, checked.rule, checked.update)
@@ -251,15 +246,14 @@ def _snapshot(name: str, checked: _Checked) -> Iterator[Failure]:
         yield failure
 
 
-def _differs_from_file(file: Path, result: Any) -> Failure | None:
+def _differs_from_file(file: Path, result: Any) -> Iterator[Failure]:
     advice = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
     except FileError as error:
-        return Failure(str(error), f"a snapshot in {file}", excerpt(result), advice)
-    if dump(known) != dump(result):
-        return _differs(f"the result differs from {file}", known, result, advice)
-    return None
+        yield Failure(str(error), help=advice)
+    else:
+        yield from _differs(f"the result differs from {file}", known, result, advice)
 
 
 def _updated(file: Path, text: str, rule: Rule, update: Snapshots) -> Failure | None:
@@ -267,12 +261,12 @@ def _updated(file: Path, text: str, rule: Rule, update: Snapshots) -> Failure | 
     real = Path(realpath(file))
     data = text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
     if not real.is_relative_to(realpath(file_of(rule, "."))):
-        return Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
+        return Failure(f"{file} is a link to another folder")
     known = update.setdefault(real, data)
     if known is None:
-        return Failure(f"{file} is the sample of a test", "a separate file", str(file))
+        return Failure(f"{file} is the sample of a test")
     if known != data:
-        return Failure(f"another test has a different result for {file}", "a separate file", str(file))
+        return Failure(f"another test has a different result for {file}")
     return None
 
 
@@ -281,13 +275,9 @@ def _removed_by(is_there: Callable[[Any], object], checked: _Checked, what: str 
     if not is_there(checked.given):
         return f"{what} is not in the given content either"
     run = removed_by(checked.outcome, [what], lambda left: {what} if is_there(left) else set()).get(what)
-    if run is None:
-        return ""
-    return (
-        f"step {run.number}, `{run.name}`, removed {what} (line {run.line})"
-        if run.step
-        else f"`{run.name}` removed {what}"
-    )
+    if run is None or run.step is None:
+        return f"`{run.name}` removed {what}" if run else ""
+    return f"step {run.number}, `{run.name}`, removed {what} (line {run.line})"
 
 
 _CHECKS: dict[str, Callable[[Any, _Checked], Iterator[Failure]]] = {

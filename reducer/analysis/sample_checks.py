@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
+from reducer.analysis.counterexamples import counterexample, described, expressions_of
 from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import Nothing, keys_of, the_keys
+from reducer.analysis.query import Nothing, items_of, keys_of, the_keys, values_of
 from reducer.analysis.samples import Sample, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun, attempt
@@ -33,6 +33,7 @@ from reducer.values import Unreducible
 
 _BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
+_WHOLE_LINE = 10_000
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
@@ -67,12 +68,10 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(
-    rule: Rule, ruleset: Ruleset, text: bytes | None = None, *, searches: bool = True
-) -> list[Diagnostic]:
+def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
     """Run a rule on its samples, and return the problems that only this reveals.
 
-    `text` is the text of the rule file if it is not the one on disk. With `searches`, search for a counterexample too.
+    `text` is the text of the rule file if it is not the one on disk.
     """
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
@@ -87,9 +86,10 @@ def problems_when_run(
             continue
         contents.append(content)
         runs.append(_run(rule, ruleset, sample, content))
-    found = counterexample(rule, contents) if searches else None
+    found = counterexample(rule, contents)
     if found is not None:
-        report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
+        location = found.step.location
+        report.add(Span(location.line, location.column, _WHOLE_LINE), "E070", *described(found, rule))
     for place, finding in _findings(rule, runs):
         _add(report, tree, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}
@@ -162,7 +162,7 @@ def _of_gate(rule: Rule, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about the `when` of a rule."""
     if rule.when is None or not runs:
         return
-    missing = list(_of_condition(rule.when.where, (), 0, rule, runs))
+    missing = list(_of_condition(rule.when.where, (), 0, rule, runs)) if rule.when.where else []
     yield from missing
     if not missing and all(run.did.status == "gated" for run in runs):
         message = "the rule never runs, because its `when` holds for no sample"
@@ -235,28 +235,25 @@ def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
 
 
 def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield the findings about what a step removes from samples that it changes."""
+    """Yield the findings about what a step removes from samples that it changes.
+
+    A step that names keys may remove all entities if these keys contain only hashes and links.
+    """
+    undone: list[_Finding] = []
+    total, lost = 0, list[str]()
     for run in runs:
         report = run.did.steps[step.number - 1]
+        total += sum(recall.total for recall in run.did.entities.values())
+        label = step_label(rule, report.run)
+        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
         if report.is_undone:
             removed = counted(report.before - report.after, "character")
             restored = f"preserve restores {report.restored:,} of the {removed}"
-            yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
-            break
-    yield from _most_entities(rule, step, runs)
-
-
-def _most_entities(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield a finding if a step removes most entities, unless it names keys that contain only hashes and links."""
-    total, lost = 0, list[str]()
-    for run in runs:
-        label = step_label(rule, run.did.steps[step.number - 1].run)
-        total += sum(recall.total for recall in run.did.entities.values())
-        lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
+            undone.append(_Finding("W051", f"{restored} that `{step.name}` removes in {run.name}"))
+    yield from undone[:1]
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
-    if names_keys and HASHES_AND_LINKS.issuperset(lost):
-        return
-    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
+    are_unneeded = names_keys and HASHES_AND_LINKS.issuperset(lost)
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not are_unneeded:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 
@@ -267,17 +264,13 @@ def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     """Yield the findings about keys that a step names and that no sample has."""
     for expression, shape in expressions_of(step):
         yield from _of_condition(expression, shape, step.number - 1, rule, runs)
-    if step.op.when is not None:
-        yield from _of_condition(step.op.when.where, (), step.number - 1, rule, runs)
     yield from _missing_names(rule, step, runs)
 
 
 def _of_condition(
-    condition: Expression | None, shape: Shape, number: int, rule: Rule, runs: Sequence[_Run]
+    condition: Expression, shape: Shape, number: int, rule: Rule, runs: Sequence[_Run]
 ) -> Iterator[_Finding]:
     """Yield the keys that a condition reads at the places of a shape, and that no sample has after step `number`."""
-    if condition is None:
-        return
     words = _bare_words(condition)
     for chain in condition.reads:
         found = _absent(chain, shape, number, rule, runs)
@@ -314,7 +307,7 @@ def _missing_names(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Fi
         found = _absent(chain, shape, number, rule, runs, others)
         if found is not None:
             by_help.setdefault(found.help, []).append(found)
-    if len(_items(values)) < _MIN_ITEMS:
+    if len(items_of(values)) < _MIN_ITEMS:
         by_help.pop("", None)  # few returns have the optional keys
     for first, *more in by_help.values():
         keys = the_keys([finding.text for finding in (first, *more)], _MAX_KEYS)
@@ -367,19 +360,11 @@ def _values(runs: Sequence[_Run], shape: Shape, number: int) -> list[Any]:
     return values
 
 
-def _items(values: Iterable[Any]) -> list[Any]:
-    """Return the values, and instead of each list its items."""
-    items: list[Any] = []
-    for value in values:
-        items += value if type(value) is list else [value]
-    return items
-
-
 def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[str], int]:
     """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
-        items = _items(values)
-        values = [item[name] for item in items if type(item) is dict and name in item]
+        items = items_of(values)
+        values = values_of(name, items)
         if not values:
             return keys_of(items), depth
     return [], len(chain)

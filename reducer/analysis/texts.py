@@ -27,7 +27,9 @@ def opened(content: Any) -> Any:
 
 def texts(value: Any) -> Iterator[str]:
     """Yield every text and key in a value, except in media items."""
-    yield from (leaf for leaf in leaves(value, _without_media) if type(leaf) is str)
+    for leaf in leaves(value, _without_media):
+        if type(leaf) is str:
+            yield leaf
 
 
 def _without_media(value: Any) -> Any:

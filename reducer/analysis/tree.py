@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from operator import itemgetter
 from typing import Any
 
 from msgspec import structs
@@ -16,7 +15,7 @@ from msgspec import structs
 from reducer.engine import Outcome
 from reducer.entities import TYPES, scanner
 from reducer.formats import Atom
-from reducer.plan.cuts import Cut, Range
+from reducer.plan.cuts import Cut
 from reducer.plan.nodes import Emptied, Node, Omission, Opened, build, has_structure, keys_of, open_live, open_return
 from reducer.values import MAX_DEPTH, Unreducible
 
@@ -83,7 +82,7 @@ class _State:
 def _node(value: Any, at: _State) -> Any:
     if at.depth > MAX_DEPTH:
         return _UNREADABLE
-    opened = _opened(at)
+    opened = next((plan for plan in (at.plan, at.left) if type(plan) is Opened), None)
     if opened is None and has_structure(value):
         try:
             opened = open_live(value)
@@ -103,13 +102,6 @@ def _node(value: Any, at: _State) -> Any:
         return {"raw": json.dumps(value)}
     except (TypeError, ValueError):
         return _UNREADABLE
-
-
-def _opened(at: _State) -> Opened | None:
-    for plan in (at.plan, at.left):
-        if type(plan) is Opened:
-            return plan
-    return None
 
 
 def _structure(value: Any, opened: Opened, at: _State) -> Any:
@@ -196,23 +188,23 @@ def _ranges(effects: list[_Effect], own: _Effect) -> Iterator[list[int]]:
 
 def _text(text: str, at: _State) -> Any:
     """Return the node of a text: the text itself, or its runs if it was cut or contains entities."""
-    entities = [(entity.start, entity.end, entity.type) for entity in _scan(text)]
-    is_cut = at.plan is not None or (at.left is not None and at.left is not _GONE)
-    if not is_cut and not entities:
+    types, bounds = list[str](), list[int]()
+    for entity in _scan(text):
+        if not bounds or entity.start >= bounds[-1]:
+            types.append(entity.type)
+            bounds += (entity.start, entity.end)
+    if not types and at.plan is None and (at.left is None or at.left is _GONE):
         return text
     step = at.plan.step if isinstance(at.plan, (Cut, Emptied)) else 0
     stays, _ = _in_result(text, structs.replace(at.plan, restored=None) if type(at.plan) is Cut else at.plan)
     kept, markers = _in_result(text, at.left)
-    edges = {0, len(text)}
-    for start, stop in (*stays, *kept, *(entity[:2] for entity in entities)):
-        edges |= {start, stop}
     runs = list[Any]()
-    for start, stop in pairwise(sorted(edges)):
+    for start, stop in pairwise(sorted({0, len(text), *stays, *kept, *bounds})):
         if start in markers:
             runs.append({"marker": markers.pop(start)})
-        effect = _first(0 if _range_at(stays, start) else step, at.step), _range_at(kept, start) is not None
-        entity = _range_at(entities, start)
-        runs.append(_run(text[start:stop], entity[2] if entity else "", effect, at.effect))
+        effect = _first(0 if _is_in(stays, start) else step, at.step), _is_in(kept, start)
+        kind = types[bisect_right(bounds, start) // 2] if _is_in(bounds, start) else ""
+        runs.append(_run(text[start:stop], kind, effect, at.effect))
     return {"text": [*runs, *({"marker": marker} for marker in markers.values())]}
 
 
@@ -223,22 +215,21 @@ def _run(text: str, kind: str, effect: _Effect, own: _Effect) -> Any:
     return {"text": text, **run} if run else text
 
 
-def _in_result(text: str, left: Any) -> tuple[list[Range], dict[int, str]]:
-    """Return the ranges of a text that the result contains, and its markers by the end of the range before them."""
-    kept, markers = [(0, len(text))] if left is None else list[Range](), dict[int, str]()
+def _in_result(text: str, left: Any) -> tuple[list[int], dict[int, str]]:
+    """Return what the result contains of a text: the starts and ends of ranges, and the markers by their places."""
+    kept, markers = [0, len(text)] if left is None else list[int](), dict[int, str]()
     if type(left) is Cut:
         for piece in left.written_pieces() if left.restored is None else left.restored:
             if isinstance(piece, str):
-                markers[kept[-1][1] if kept else 0] = piece
+                markers[kept[-1] if kept else 0] = piece
             elif piece[0] < piece[1]:
-                kept.append(piece)
+                kept += piece
     return kept, markers
 
 
-def _range_at(ranges: Sequence[Any], position: int) -> Any:
-    """Return the range that contains a position, or None. Ranges are in order."""
-    number = bisect_right(ranges, position, key=itemgetter(0)) - 1
-    return ranges[number] if number >= 0 and position < ranges[number][1] else None
+def _is_in(bounds: Sequence[int], position: int) -> bool:
+    """Return whether a position is in a range, from the starts and ends of ranges in order."""
+    return bisect_right(bounds, position) % 2 == 1
 
 
 def _first(step: int, outer: int) -> int:

@@ -7,8 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
-from datetime import timedelta
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
@@ -30,18 +29,17 @@ _DELAY = 0.01
 _MAX_WAITING = 10_000
 """The largest number of originals that can wait to be written."""
 
-_SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
-_AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
-_MAX_AGE = 2**62  # microseconds before now are still an integer of SQLite
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SIZE = TypeAdapter[int | None](Annotated[ByteSize, Field(gt=0, lt=2**63)] | None)
+_AGE = re.compile(r"(\d{1,5})([mhdw])")
+_MINUTES = {"m": 1, "h": 60, "d": 60 * 24, "w": 60 * 24 * 7}
 
 
-class Archive:
+class Archive(AbstractContextManager["Archive"]):
     """A SQLite file with the originals of reduced tool returns, which threads and processes can share.
 
-    `max_bytes` (a number or `500MB`) limits the size of the file. `max_age` (a `timedelta`, a number of days or `30d`)
-    limits the time since an original was last stored. The oldest originals are deleted first. `timeout` is the number
-    of seconds to wait for a lock.
+    `max_bytes` (a number or `500MB`) limits the size of the file. `max_age` (`30d`, `12h`, `90m`, `2w`) limits the time
+    since an original was last stored. The oldest originals are deleted first. `timeout` is the number of seconds to
+    wait for a lock.
 
     Raises `ArchiveError` if the file cannot be used and `ValueError` for an invalid option. Later errors never reach
     an agent: each is logged once (logger `reducer`) and counted in `failures` and by the OpenTelemetry counter
@@ -57,14 +55,15 @@ class Archive:
         path: str | os.PathLike[str],
         *,
         max_bytes: int | str | None = None,
-        max_age: timedelta | float | str | None = None,
+        max_age: str | None = None,
         timeout: float = 5.0,
     ) -> None:
         self.path = Path(path)
         self.failures = 0
         self._limits = Limits(parse_size(max_bytes), parse_age(max_age))
         self._timeout = timeout
-        database.open_to_write(self.path, timeout).close()
+        with database.open_to_write(self.path, timeout):
+            pass  # refuses a file that cannot be used
         self._waiting: list[Pending] = []
         self._adding = Lock()
         self._writing = Lock()
@@ -104,14 +103,8 @@ class Archive:
         with database.open_to_read(self.path, self._timeout) as connection:
             return database.find_original(connection, return_id, content, owner=owner, since=since)
 
-    def __enter__(self) -> Archive:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"Archive({str(self.path)!r})"
 
     def _start_writer(self) -> None:
         # The interpreter waits for the thread before it exits.
@@ -132,10 +125,7 @@ class Archive:
                 pending, self._waiting = self._waiting, []
             entries = self._created(pending)
             try:
-                with (
-                    database.naming(self.path),
-                    closing(database.open_to_write(self.path, self._timeout)) as connection,
-                ):
+                with database.open_to_write(self.path, self._timeout) as connection:
                     database.store(connection, entries, _now(), self._limits)
             except ArchiveError as error:
                 self._fail(len(entries), str(error))
@@ -160,23 +150,19 @@ class Archive:
 def parse_size(size: int | str | None) -> int | None:
     """Return the number of bytes of a size such as 1000000, `500MB`, `1.5 GB` or `2GiB`. Raises `ValueError`."""
     try:
-        return None if size is None else _SIZE.validate_python(size if type(size) in (int, str) else "")
+        return _SIZE.validate_python(size)
     except ValidationError:
         raise ValueError(f"{size!r} is not a size; write 1000000, 500MB or 2GiB") from None
 
 
-def parse_age(age: timedelta | float | str | None) -> int | None:
-    """Return the microseconds of a `timedelta`, a number of days, or `30d`, `12h`, `90m`, `2w`. Raises `ValueError`."""
+def parse_age(age: str | None) -> int | None:
+    """Return the microseconds of an age such as `30d`, `12h`, `90m` or `2w`. Raises `ValueError`."""
     if age is None:
         return None
-    with suppress(OverflowError, ValueError):
-        if isinstance(age, str) and (match := _AGE.fullmatch(age.strip().lower())):
-            age = timedelta(**{_UNITS[match[2] or "d"]: float(match[1])})
-        elif type(age) in (int, float):
-            age = timedelta(days=age)  # type: ignore[arg-type]
-        if isinstance(age, timedelta) and age >= timedelta(0):
-            return min(age // timedelta(microseconds=1), _MAX_AGE)
-    raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
+    match = _AGE.fullmatch(str(age))
+    if match is None:
+        raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w")
+    return int(match[1]) * _MINUTES[match[2]] * 60_000_000
 
 
 def _now() -> int:

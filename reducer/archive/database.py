@@ -7,13 +7,13 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducer.errors import ArchiveError
+from reducer.errors import ArchiveError, reason
 from reducer.markers import is_marked
 from reducer.values import dump, escaped, stored_json
 
@@ -24,7 +24,6 @@ FORMAT = 2
 NO_TIME = -(2**63)
 """The time of a return that has no time. No date has this value, so a client cannot send it."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
 """Times that differ by fewer microseconds are equal, because some programs store milliseconds."""
 _COMPRESSION_LEVEL = 4
@@ -89,11 +88,12 @@ class Limits(NamedTuple):
     age: int | None = None
 
 
-NO_LIMITS = Limits()
+@contextmanager
+def open_to_write(path: Path, timeout: float) -> Iterator[sqlite3.Connection]:
+    """Open an archive for writing, or create it. Waits `timeout` seconds for a lock.
 
-
-def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
-    """Open an archive for writing, or create it. Waits `timeout` seconds for a lock. Raises `ArchiveError`."""
+    Raises `ArchiveError`, even for SQLite errors inside the `with` block.
+    """
     _check_path(path)
     folder = path.absolute().parent
     if path.is_dir():
@@ -102,8 +102,7 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
         raise ArchiveError(f"{path}: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK):
         raise ArchiveError(f"{path}: the folder {folder} cannot be written")
-    with naming(path), ExitStack() as stack:
-        connection = stack.enter_context(closing(_connect(path, "", timeout)))
+    with _connected(path, "", timeout) as connection:
         if _is_empty(connection):
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         with connection:
@@ -115,8 +114,7 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             _check(path, connection)
             connection.execute("DELETE FROM returns WHERE 0")  # fails if the file cannot be written
-        stack.pop_all()
-        return connection
+        yield connection
 
 
 @contextmanager
@@ -125,7 +123,7 @@ def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connectio
     _check_path(path)
     if not path.is_file():
         raise ArchiveError(f"{path}: {'is not a file' if path.exists() else 'does not exist'}")
-    with naming(path), closing(_connect(path, "?mode=rw", timeout)) as connection:
+    with _connected(path, "?mode=rw", timeout) as connection:
         # A connection that may write undoes what a process that was killed left unfinished.
         connection.execute("PRAGMA query_only = ON")
         _check(path, connection)
@@ -133,47 +131,34 @@ def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connectio
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Convert SQLite errors to `ArchiveError` with the file name."""
+def _connected(path: Path, options: str, timeout: float) -> Iterator[sqlite3.Connection]:
+    """Connect to a file. SQLite errors become `ArchiveError` with the file name."""
+    address = path.absolute().as_uri() + options
     try:
-        yield
+        with closing(sqlite3.connect(address, timeout, isolation_level=None, uri=True)) as connection:
+            yield connection
     except sqlite3.Error as error:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int, limits: Limits = NO_LIMITS) -> None:
-    """Store entries with the time `now`, then delete the oldest ones beyond the limits, in one transaction.
+def store(connection: sqlite3.Connection, entries: Sequence[Entry], now: int, limits: Limits) -> tuple[int, int]:
+    """Store entries with the time `now`, then delete the oldest returns beyond the limits, in one transaction.
 
-    Existing entries get the new time. Raises `sqlite3.Error`.
+    Existing entries get the new time. Returns the number of deleted returns and of deleted originals, which no other
+    return needs. Raises `sqlite3.Error`.
     """
-    with _transaction(connection):
-        for entry in entries:
-            _insert(connection, entry, now)
-        _delete_oldest(connection, limits, now)
-
-
-def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
-    """Delete returns that are too old at the time `now`, then the oldest ones until the file is small enough.
-
-    Returns the number of deleted returns and of deleted originals, which no other return needs. Raises `sqlite3.Error`.
-    """
-    with _transaction(connection):
-        return _delete_oldest(connection, limits, now)
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        yield
+        for entry in entries:
+            _insert(connection, entry, now)
+        return _delete_oldest(connection, limits, now)
 
 
 def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
     return_id, digest = entry.id, _digest(entry.original)
     row = connection.execute("SELECT id FROM originals WHERE hash = ?", (digest,)).fetchone()
     if row is None:
-        data = zlib.compress(entry.original, _COMPRESSION_LEVEL)
-        values = (digest, len(entry.original), data)
+        values = (digest, len(entry.original), zlib.compress(entry.original, _COMPRESSION_LEVEL))
         row = (connection.execute("INSERT INTO originals (hash, size, data) VALUES (?, ?, ?)", values).lastrowid,)
     connection.execute(
         "INSERT INTO returns (key, owner, tool, call_id, nth, time, rule, reduced_size, stored_at, original)"
@@ -275,10 +260,14 @@ def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
 def microseconds(time: datetime | str | None) -> int:
     """Return a time (UTC by default) in microseconds since 1970, or `NO_TIME` if it is not a time."""
     try:
-        date: Any = datetime.fromisoformat(time) if isinstance(time, str) else time
-        return int(((date if date.tzinfo else date.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1))
-    except (ValueError, OverflowError, TypeError, AttributeError):
+        date = datetime.fromisoformat(time) if isinstance(time, str) else time
+    except ValueError:
         return NO_TIME
+    if not isinstance(date, datetime):
+        return NO_TIME
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return round(date.timestamp() * 1_000_000)
 
 
 def canonical(content: Any) -> bytes | None:
@@ -297,13 +286,7 @@ def _check_path(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "a file name cannot contain NUL or a lone surrogate"
-        raise ArchiveError(f"{str(path)[:_MAX_PATH]!r}: {reason}") from None
-
-
-def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:
-    address = path.absolute().as_uri() + options
-    return sqlite3.connect(address, timeout=timeout, isolation_level=None, check_same_thread=False, uri=True)
+        raise ArchiveError(f"{str(path)[:_MAX_PATH]!r}: {reason(error)}") from None
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -316,10 +299,8 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
         raise ArchiveError(f"{path}: is not an archive, but the SQLite file of another application")
     found = _pragma(connection, "user_version")
     if found != FORMAT:
-        writer = "a newer" if found > FORMAT else "an older"
-        raise ArchiveError(
-            f"{path}: was written by {writer} reducer (format {found}, this reducer needs {FORMAT}); use a new file"
-        )
+        formats = f"format {found}, this one needs {FORMAT}"
+        raise ArchiveError(f"{path}: was written by another version of reducer ({formats}); use a new file")
     connection.execute("SELECT 1 FROM returns LIMIT 1")
 
 

@@ -55,25 +55,27 @@ def entries_between(
     Raises `HistoryError`, and `ValueError` if the two histories do not contain the same returns.
     """
     # Match contents by position: which copies belong to one return can depend on what they contain.
-    originals = sorted(_spans(returns(before, input_format)))
+    originals = _texts(before, returns(before, input_format))
     changed = list(returns(after, input_format))
-    original_of = dict(zip(sorted(_spans(changed)), originals, strict=True))
+    reduced = _texts(after, changed)
+    original_of = dict(zip(reduced, originals.values(), strict=True))
     for found in changed:
         entries = set()
         for copy in found.copies:
-            original = before[slice(*original_of[copy.start, copy.end])]
+            original = original_of[copy.start]
             content = canonical(copy.content)
-            if original != after[copy.start : copy.end] and content is not None:
+            if original != reduced[copy.start] and content is not None:
                 entries.add(Entry(_id(found), rule(found.tool, loads(original)), content, original))
         yield from sorted(entries)
 
 
-def _spans(found: Iterable[Return]) -> list[tuple[int, int]]:
-    """Return the start and end of every copy of tool returns."""
-    spans = []
+def _texts(history: bytes, found: Iterable[Return]) -> dict[int, bytes]:
+    """Return the JSON of every copy of tool returns by its start, in order."""
+    texts = {}
     for one in found:
-        spans += [(copy.start, copy.end) for copy in one.copies]
-    return spans
+        for copy in one.copies:
+            texts[copy.start] = history[copy.start : copy.end]
+    return dict(sorted(texts.items()))
 
 
 def _id(found: Return) -> ReturnId:

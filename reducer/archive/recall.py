@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -64,7 +65,7 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
     except _Refusal as refusal:
         text = str(refusal)
     except ValidationError as error:
-        faults = (f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in error.errors())
+        faults = [f"`{fault['loc'][0]}`: {fault['msg']}" for fault in error.errors()]
         text = f"Wrong arguments: {shortened('; '.join(faults), 500)}."
     except Exception as error:  # no arguments and no content may end the run
         text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
@@ -73,11 +74,13 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
 
 def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
     request = Arguments.model_validate({name: value for name, value in arguments.items() if value is not None})
-    chosen, title = _choose(returns, request)
-    content, source = _original(chosen, archive, owner)
+    found, content, title = _choose(returns, request)
+    content, source = _original(found, content, archive, owner)
     if request.path:
-        content, source = _select(request.path, content, source), f"`{_short(request.path)}` in {source}"
-    text, title = _text(content), f"{title}, {source}: "
+        content = _select(request.path, content, source)
+        source = f"`{_short(request.path)}` in {source}"
+    text = _text(content)
+    title = f"{title}, {source}: "
     limit = min(request.limit, MAX_PAGE)
     if request.find:
         return title + _find(text, request.find, request.offset, limit)
@@ -88,31 +91,35 @@ def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappi
     return f"{title}characters {request.offset}-{end} of {len(text)}{more}\n{text[request.offset : end]}"
 
 
-def _choose(returns: Sequence[HistoryReturn], request: Arguments) -> tuple[HistoryReturn, str]:
-    """Return the tool return that the arguments name, and its title."""
+def _choose(returns: Sequence[HistoryReturn], request: Arguments) -> tuple[ReturnId, Any, str]:
+    """Return the id and the content of the tool return that the arguments name, and its title."""
     if not returns:
         raise _Refusal("There is no tool return in this conversation yet.")
-    matching = [one for one in returns if one[0].call_id == request.tool_call_id]
-    if not matching:
-        tools = {one.call_id: one.tool for one, _ in reversed(returns)}  # the newest first
-        lines = [f"- `{_short(call_id)}`: {_short(tool)}" for call_id, tool in list(tools.items())[:_LISTED]]
-        older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
-        wrong = f"No tool return has the id `{_short(request.tool_call_id)}`. " if request.tool_call_id else ""
-        raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
+    wanted = request.tool_call_id
+    matching = [one for one in returns if one[0].call_id == wanted]
+    times = len(matching)
     for found, content in reversed(matching):
         if request.nth in (None, found.nth):
-            number = f" ({found.nth} of {len(matching)})" if len(matching) > 1 else ""
-            return (found, content), f"{_short(found.tool)} `{_short(found.call_id)}`{number}"
-    times = len(matching)
-    raise _Refusal(f"The id `{_short(request.tool_call_id)}` occurs {times} times: `nth` is 1 to {times}.")
+            number = f" ({found.nth} of {times})" if times > 1 else ""
+            return found, content, f"{_short(found.tool)} `{_short(wanted)}`{number}"
+    if matching:
+        raise _Refusal(f"The id `{_short(wanted)}` occurs {times} times: `nth` is 1 to {times}.")
+    wrong = f"No tool return has the id `{_short(wanted)}`. " if wanted else ""
+    tools = {one.call_id: one.tool for one, _ in reversed(returns)}  # the newest first
+    lines = [f"{wrong}The tool returns of this conversation:"]
+    for call_id, tool in islice(tools.items(), _LISTED):
+        lines.append(f"- `{_short(call_id)}`: {_short(tool)}")
+    if len(tools) > _LISTED:
+        lines.append(f"- and {len(tools) - _LISTED} older ones")
+    raise _Refusal("\n".join(lines))
 
 
-def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
+def _original(found: ReturnId, content: Any, archive: Archive, owner: str) -> tuple[Any, str]:
     """Return the original, or the content in the history if there is none, and a name for it."""
-    return_id, content = chosen[0], json.loads(stored_json(chosen[1]))
+    content = json.loads(stored_json(content))
     archive.flush(2.0)
     try:
-        original = archive.find(return_id, content, owner)
+        original = archive.find(found, content, owner)
     except ArchiveError:
         return content, "the return as in this conversation (the archive cannot be read)"
     if original.data is not None:
@@ -125,45 +132,53 @@ def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any,
 def _select(path: str, content: Any, source: str) -> Any:
     """Return the value at a path, or a list if the path can lead to several. A path only selects, never computes."""
     value = read_json(content) if isinstance(content, str) else content
-    value = content if value is None else value
+    if value is None:
+        value = content
     try:
         places = compile_path(path)
         nodes = list(walk_nodes(parse(path)[0]))
     except PathError as error:
         hint = f"; {error.help}" if error.help else ""
         raise _Refusal(f"`path`, character {error.column} of `{_short(path)}`: {error.message}{hint}.") from None
-    if any(node["type"] in ("function_expression", "multi_select_list", "multi_select_dict") for node in nodes):
-        raise _Refusal("`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available.")
-    if any(node["type"] == "literal" and isinstance(node["value"], (list, dict)) for node in nodes):
-        raise _Refusal("`path` compares with a text, a number, true, false or null only.")
+    work = 0
+    for node in nodes:
+        if node["type"] in ("function_expression", "multi_select_list", "multi_select_dict"):
+            raise _Refusal("`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available.")
+        if node["type"] == "literal" and isinstance(node["value"], (list, dict)):
+            raise _Refusal("`path` compares with a text, a number, true, false or null only.")
+        work += 11 if node["type"] == "comparator" else 1
     size = len(_text(value))
-    if (len(nodes) + 10 * sum(node["type"] == "comparator" for node in nodes)) * size > _MAX_WORK:
+    if work * size > _MAX_WORK:
         raise _Refusal(f"`path` is too long for a content of {size} characters: use a shorter one, or read pages.")
     values = places.find(value)
     if not values:
         keys = f"; its keys are {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
         raise _Refusal(f"`{_short(path)}` finds nothing in {source}{keys}.")
-    return values[0] if all(step[0] in ("field", "index") for step in places.shape) else values
+    is_one = all(step[0] in ("field", "index") for step in places.shape)
+    return values[0] if is_one else values
 
 
 def _find(text: str, wanted: str, offset: int, limit: int) -> str:
     """Return the places from `offset` on where a text occurs, with context, in about `limit` characters."""
-    # `İ` is the only letter whose lower case has two characters.
-    folded, needle = (one.replace("İ", "i").lower() for one in (text, wanted))
+    folded, needle = _folded(text), _folded(wanted)
     lines: list[str] = []
-    used = shown = 0
+    used = 0
     start = folded.find(needle, offset)
     while start >= 0 and used < limit:
-        first, shown = max(0, start - _CONTEXT), min(len(text), start + len(needle) + _CONTEXT)
-        lines.append(f"at {start}: {text[first:shown]}")
-        used += shown - first
-        start = folded.find(needle, shown - len(needle) + 1)
+        first, end = max(0, start - _CONTEXT), start + len(needle) + _CONTEXT
+        lines.append(f"at {start}: {text[first:end]}")
+        used += end - first
+        start = folded.find(needle, end - len(needle) + 1)
     count = folded.count(needle)
-    times = f"`{_short(wanted)}` occurs {'once' if count == 1 else f'{count} times'}"
-    if count and not lines:
-        return f"{times}, not after character {offset} of {len(text)}."
+    times = "once" if count == 1 else f"{count} times"
+    after = f", not after character {offset}" if count and not lines else ""
     more = f"; offset={start} for more" if start >= 0 else ""
-    return "\n".join([f"{times} in {len(text)} characters{more}", *lines])
+    return "\n".join([f"`{_short(wanted)}` occurs {times} in {len(text)} characters{after}{more}", *lines])
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case with the same length: `İ` is the only letter that would become two characters."""
+    return text.replace("İ", "i").lower()
 
 
 def _text(value: Any) -> str:

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from reducer.cli.screen import CommandError, say
-from reducer.errors import ArchiveError, FileError, did_you_mean, nearest, reason
+from reducer.errors import ArchiveError, FileError, nearest, reason
 
 __all__ = ["VERBS", "main"]
 
@@ -54,29 +53,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"error: {error}")
         return 2
     except SystemExit as error:
-        is_pipe = isinstance(error.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
-        return 0 if is_pipe else error.code if isinstance(error.code, int) else 2
+        if isinstance(error.__context__, BrokenPipeError):  # `rich` exits with 1 if the reader closed the output
+            return 0
+        return error.code if isinstance(error.code, int) else 2
     except KeyboardInterrupt:
         return 130
     except OSError as error:
-        is_pipe = isinstance(error, BrokenPipeError)  # the reader closed the output
-        if not is_pipe:
-            say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
-        if error.filename is None:
+        if error.filename is None:  # the output cannot be written
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if is_pipe else 2
+        if isinstance(error, BrokenPipeError):  # the reader closed the output
+            return 0
+        say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
+        return 2
 
 
 def _nearest(error: OSError) -> str:
-    """Suggest a verb, or a file in the same folder, for a name that does not exist."""
-    if not isinstance(error, FileNotFoundError):
-        return ""
-    name = Path(str(error.filename))
-    if name.name == str(error.filename) and (verb := nearest(name.name, VERBS)):
-        return f"; did you mean the verb `{verb}`?"
-    near = nearest(name.name, os.listdir(name.parent)) if name.parent.is_dir() else ""
-    return f"; {did_you_mean(str(name.with_name(near)))}" if near else ""
+    """Suggest a verb for the name of a file that does not exist."""
+    verb = nearest(str(error.filename), VERBS) if isinstance(error, FileNotFoundError) else ""
+    return f"; did you mean the verb `{verb}`?" if verb else ""
 
 
 def _prepare_streams() -> None:

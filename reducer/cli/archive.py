@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, naming, open_to_read, open_to_write, statistics, used
-from reducer.cli.arguments import explained, parse, parser
+from reducer.archive.database import Limits, open_to_read, open_to_write, statistics, store, used
+from reducer.cli.arguments import explained, parser
 from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
 _TIMEOUT = 10.0
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--max-age", type=explained(parse_age), metavar="AGE", help=older)
     largest = "prune: delete the oldest originals until the file is at most this large"
     add("--max-bytes", type=explained(parse_size), metavar="SIZE", help=largest)
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     limits = Limits(options.max_bytes, options.max_age)
     if (options.action == "prune") == (limits == Limits()):
         raise CommandError("--max-age and --max-bytes are for `archive prune`, which needs at least one of them")
@@ -50,9 +49,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _prune(path: Path, limits: Limits) -> None:
-    with closing(open_to_write(path, _TIMEOUT)) as connection, naming(path):
+    with open_to_write(path, _TIMEOUT) as connection:
         before = used(connection)
-        returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
+        returns, originals = store(connection, [], time.time_ns() // 1000, limits)
         after = used(connection)
     deleted = f"{counted(returns, 'return')} and {counted(originals, 'original')}"
     print(f"deleted {deleted}; {before:,} bytes before, {after:,} after")

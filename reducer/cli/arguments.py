@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
-
-from reducer.errors import did_you_mean, nearest
 
 
 def parser(
@@ -20,10 +16,12 @@ def parser(
     `documentation` is the docstring of the verb's module; arguments are printed before its examples.
     """
     description, title, examples = (documentation or "").partition("examples:\n")
-    layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
-    name, epilog = f"reducer {verb}".strip(), title + examples
     reader = argparse.ArgumentParser(
-        name, description=description, epilog=epilog, formatter_class=layout, allow_abbrev=False
+        f"reducer {verb}".strip(),
+        description=description,
+        epilog=title + examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     for argument in shared:
         reader.add_argument(argument, **_SHARED[argument])
@@ -31,16 +29,6 @@ def parser(
         default = f"output format (default: {formats[0]})"
         reader.add_argument("--format", choices=formats, default=formats[0], help=default)
     return reader
-
-
-def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse arguments and options in any order. Exits with code 2 if one of them is invalid."""
-    options, unknown = reader.parse_known_intermixed_args(arguments)
-    if unknown:
-        known = re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())  # argparse has no public list of its options
-        question = did_you_mean(nearest(unknown[0].partition("=")[0], known))
-        reader.error("; ".join(filter(None, (f"unrecognized arguments: {' '.join(unknown)}", question))))
-    return options
 
 
 def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -10,15 +10,16 @@ Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 
 from __future__ import annotations
 
-from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 
 from reducer.analysis.records import problem_fields
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
 from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, counted, print_json, print_problem, problem_counts, say, visible
+from reducer.cli.screen import CommandError, counted, has_failed, print_json, print_problem, problem_counts, visible
 from reducer.cli.sources import Chosen, choose_rules
 from reducer.errors import Diagnostic
 from reducer.files import has_samples, is_builtin
@@ -30,18 +31,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("check", __doc__, ("rules", "--strict"), formats=("text", "json"))
     reader.add_argument("--fix", action="store_true", help="apply the corrections that are safe, then check")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     if options.fix:
         _correct(choose_rules(options.rules))
-    problems = _check(options)
-    return int(any(options.strict or problem.severity == "error" for problem in problems))
-
-
-def _check(options: Namespace) -> tuple[Diagnostic, ...]:
-    """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
     ruleset, problems = check_with_samples(*chosen.sources)
     replaced = ruleset.replaced if ruleset else ()
+    severities = Counter(map(attrgetter("severity"), problems))
     if options.format == "json":
         print_json({"problems": list(map(problem_fields, problems)), "replaced": replaced})
     else:
@@ -50,8 +46,8 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
         for each in replaced:
             print(visible(str(each)))
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
-        print(problem_counts((problem.severity for problem in problems), files))
-    return problems
+        print(problem_counts(severities, files))
+    return has_failed(severities, options.strict)
 
 
 def check_with_samples(
@@ -59,15 +55,16 @@ def check_with_samples(
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Return the same as `check_rules`, with the problems that running the rules on their samples reveals."""
     ruleset, problems = check_rules(*sources, edited=edited)
-    rules = [rule for rule in ruleset.rules if has_samples(rule.file)] if ruleset else []
-    run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
+    if ruleset is None:
+        return None, problems
     found = list(problems)
-    for rule in rules:
-        if ruleset and (run_all or rule.tests or not rule.statically_idempotent):
+    for rule in ruleset.rules:
+        has_files = Path(rule.file).with_name("samples").is_dir()
+        if has_samples(rule.file) and (has_files or rule.tests or not rule.statically_idempotent):
             from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
             found += problems_when_run(rule, ruleset, edited.get(rule.file))
-    return ruleset, tuple(sorted(found, key=lambda problem: problem.location))
+    return ruleset, tuple(sorted(found, key=attrgetter("location")))
 
 
 def _correct(chosen: Chosen) -> None:
@@ -76,8 +73,6 @@ def _correct(chosen: Chosen) -> None:
         raise CommandError("the built-in rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
-    changed = [name for name, text in after.items() if text != before[name]]
-    for name in changed:
-        write(Path(name), after[name])
-    if changed:
-        say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
+    for name, text in after.items():
+        if text != before[name]:
+            write(Path(name), text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -13,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
@@ -23,24 +22,25 @@ from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
-from reducer.analysis.look import Look, LookOptions, bad_line, look, look_at_lines
-from reducer.analysis.report import MAX_BAD, Attention, LineSum, Report, Tally, add_lines, attention
+from reducer.analysis.look import Look, LookOptions, look, look_at_lines
+from reducer.analysis.measures import Measures
+from reducer.analysis.report import Attention, LineSum, Report, add_lines, attention
 from reducer.api import Reducer
-from reducer.cli.inputs import nothing_found, sources_or_sample
-from reducer.cli.outputs import check_targets, open_target, targets
+from reducer.cli.inputs import Problems, nothing_found, sources_or_sample
+from reducer.cli.outputs import check_targets, open_target, targets, write
 from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
-from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.engine import rule_of
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
-from reducer.inputs.chunks import TOO_LONG, Chunk, read_chunks
+from reducer.inputs.chunks import Chunk, read_chunks
 from reducer.inputs.compression import compressed
 from reducer.inputs.recorded import Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
+from reducer.workbench.page import report_page
 
 _CHUNKS_AHEAD = 2
 """Chunks to read ahead per worker: about 2 MB of JSON lines, or a row group."""
@@ -53,8 +53,7 @@ class _Run:
     """The inputs and options of a run, and its results so far.
 
     `targets` maps each source to its output (None is standard output), and is empty if there is no output. `show` takes
-    the title and the returns of each history and line, which are otherwise added to the report. `written` counts bytes,
-    `errors` the sources that cannot be read.
+    the title and the returns of each history and line. `written` counts bytes.
     """
 
     options: Namespace
@@ -63,24 +62,20 @@ class _Run:
     targets: Mapping[Source, Path | None]
     selection: Selection
     report: Report
-    show: Callable[[str, Sequence[Explanation]], None] | None = None
+    show: Callable[[str, Sequence[Explanation]], None]
+    problems: Problems = field(default_factory=partial(Problems, "; for one sample, add --tool NAME, or use `try`"))
     written: int = 0
-    errors: int = 0
 
 
 def dry_run(options: Namespace) -> int:
     """Reduce, write and report histories; return the exit code. Raises `CommandError` and OSError."""
-    run = _prepare(options)
     # With the reduced history on standard output, the report goes to standard error.
-    stream = sys.stderr if run.targets and options.output == "-" else sys.stdout
-    if options.format == "diff":
-        screen = console(stream)
-        print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
-        run.show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
+    stream = sys.stderr if options.writes and options.output == "-" else sys.stdout
+    run = _prepare(options, stream)
     _reduce_sources(run)
     report = run.report
     if not report.histories:
-        if not run.errors:
+        if not run.problems.errors:
             raise CommandError(f"no history in {', '.join(options.histories)}")
         return 2
     needs = attention(report)
@@ -90,12 +85,13 @@ def dry_run(options: Namespace) -> int:
     is_too_low = _is_below(options.fail_under, report)
     has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
     has_failed = is_too_low or has_bad_lines or (options.strict and needs)
-    return 2 if run.errors else 1 if has_failed else 0
+    return 2 if run.problems.errors else 1 if has_failed else 0
 
 
 def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     if options.format == "html":
-        write_page(report, needs, options.output)
+        page = report_page(report_as_json(report, needs), [entry.tree for entry in report.returns])
+        write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
         print_json(report_as_json(report, needs), stream)
     elif options.format == "diff":
@@ -104,24 +100,30 @@ def _print_report(options: Namespace, report: Report, needs: Sequence[Attention]
         print_table(report, needs, stream)
 
 
-def _prepare(options: Namespace) -> _Run:
+def _prepare(options: Namespace, stream: TextIO) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     reducer = Reducer(load(chosen), chosen.sources)
     sources = sources_or_sample(options.histories, (*ENDINGS, tables.ENDING) if options.column else ENDINGS)
-    has_parquet = any(tables.is_parquet(source.name) for source in sources)
+    has_parquet = any(map(tables.is_parquet, sources))
     if options.column and not has_parquet:
         raise CommandError("--column requires Parquet files (.parquet)")
     written: Mapping[Source, Path | None] = {}
     if options.writes:
-        written = targets(options.output, sources, chosen.files)
+        archive = [] if options.archive is None else [Path(options.archive)]
+        written = targets(options.output, sources, [*chosen.files, *archive])
     elif options.output not in (None, "-"):
-        check_targets([Path(options.output)], [*(source.path for source in sources), *chosen.files])
+        check_targets([Path(options.output)], sources, chosen.files)
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
     report = Report(chosen.name, reducer.ruleset, whole=selection.is_everything, references=options.references)
-    return _Run(options, reducer, sources, written, selection=selection, report=report)
+    run = _Run(options, reducer, sources, written, selection, report, lambda _, returns: report.returns.extend(returns))
+    if options.format == "diff":
+        screen = console(stream)
+        print_head(replace(report, histories=[source.name for source in sources]), screen)
+        run.show = partial(print_returns, whole=selection.is_everything, screen=screen)
+    return run
 
 
 def _check_archive(options: Namespace, has_parquet: bool) -> None:
@@ -130,20 +132,19 @@ def _check_archive(options: Namespace, has_parquet: bool) -> None:
         raise CommandError("--archive stores the originals of the histories that --output writes; add --output")
     if has_parquet:
         raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
-    if os.path.realpath(options.output) == os.path.realpath(options.archive):
-        raise CommandError(f"{options.archive}: --archive and --output must be different files")
     from reducer.archive import Archive  # SQLite takes time to import
 
     Archive(options.archive).close()
 
 
-def _is_below(minimums: Mapping[str, float], result: Report) -> bool:
+def _is_below(minimums: Mapping[str, float], report: Report) -> bool:
     """Return whether a measure is below its minimum, and print those. A measure without values is never below."""
-    total = result.total
-    parts = {"saved": (total.before - total.after, total.before)}
-    if (measures := result.tally.measures) is not None:
-        parts["references"] = (measures.kept, measures.references)
-        parts["entities"] = (measures.recall.kept, measures.recall.total)
+    total, measures = report.total, report.tally.measures or Measures()
+    parts = {
+        "saved": (total.before - total.after, total.before),
+        "references": (measures.kept, measures.references),
+        "entities": (measures.recall.kept, measures.recall.total),
+    }
     is_below = False
     for name, least in minimums.items():
         part, whole = parts[name]
@@ -158,24 +159,15 @@ def _is_below(minimums: Mapping[str, float], result: Report) -> bool:
 
 def _reduce_sources(run: _Run) -> None:
     """Reduce all sources, and report those that cannot be read or written. Raises `CommandError`."""
-    skipped: list[str] = []
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
-                try:
+                with run.problems.reported(source):
                     _reduce_source(run, source, of_source)
                     run.report.histories.append(source.name)
-                except FileError as error:
-                    is_other = re.match("not (a history|JSON): ", str(error).removeprefix(f"{source.name}: "))
-                    if is_other and source.folder:
-                        skipped.append(str(error))
-                    else:
-                        run.errors += 1
-                        advice = f"; for one sample, add --tool NAME, or use `try RULE {source.path or '-'}`"
-                        say(f"error: {error}{advice if is_other else ''}")
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
-    say_skipped(skipped)
+    say_skipped(run.problems.skipped)
 
 
 @contextmanager
@@ -186,7 +178,7 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         return
     target = run.targets[source]
     with open_target(target) as file:
-        if tables.is_parquet(source.name):
+        if tables.is_parquet(source):
             with tables.writer(source.name, file) as write:
                 yield write
         else:
@@ -197,16 +189,13 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
     """Add up the results of one source, and write its output. Raises `FileError` if the source cannot be read."""
-    lines = LineSum(source.name, noun="row" if tables.is_parquet(source.name) else "line")
+    lines = LineSum(source.name, noun="row" if tables.is_parquet(source) else "line")
     with _open_output(run, source) as write:
         for _, call in calls:
             result = call()
             for line, returns in result.details:
-                if run.show is None:
-                    run.report.returns.extend(returns)
-                else:
-                    whole = source.name if len(run.sources) > 1 else ""
-                    run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
+                whole = source.name if len(run.sources) > 1 else ""
+                run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
             add_lines(lines, result.lines)
             run.report.tally.merge(result.tally)
             write(result.output)
@@ -214,8 +203,6 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
             raise nothing_found(run.selection, run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
-    if lines.bad > MAX_BAD:
-        say(f"{source.name}: {lines.bad:,} bad {lines.noun}s in total")
     if lines.lines:
         run.report.lines.append(lines)
 
@@ -243,7 +230,7 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
     for source in run.sources:
         target = run.targets.get(source)
         chunks = read_chunks(source, tool=None if source.folder else tool)
-        if tables.is_parquet(source.name):
+        if tables.is_parquet(source):
             chunks = tables.row_groups(source.name, options.column)
         try:
             for chunk in chunks:
@@ -285,9 +272,8 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
     Raises `FileError`, `CommandError` and OSError.
     """
     ruleset = reducer.ruleset
-    selection = Selection(options.tool, options.call)
     look_options = LookOptions(
-        None if selection.is_everything else selection.matches,
+        Selection(options.tool, options.call).matches,
         _is_detailed(options, chunk),
         with_trees=options.format == "html",
         writes=options.writes,
@@ -297,11 +283,7 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
     )
     if chunk.kind == "row group":
         return tables.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
-    if chunk.kind == "long line":
-        result = bad_line(chunk.content, TOO_LONG)
-    elif chunk.kind == "rest":
-        result = Look(Tally(), LineSum(""), chunk.content)
-    elif chunk.kind == "lines":
+    if chunk.kind == "lines":
         result = look_at_lines(ruleset, chunk.content, look_options, name)
     else:
         try:
@@ -322,11 +304,8 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
         rule = rule_of(ruleset, tool, content)
         return rule.version if rule is not None else ""
 
-    pairs = [(chunk.content, output)]
-    if chunk.kind == "lines":
-        pairs = list(zip(chunk.content.split(b"\n"), output.split(b"\n"), strict=True))
     with Archive(str(options.archive)) as archive:
-        for old, new in pairs:
+        for old, new in zip(chunk.histories, chunk._replace(content=output).histories, strict=True):
             if old != new:
                 archive.add(list(entries_between(old, new, version, options.input_format)))
         archive.flush()

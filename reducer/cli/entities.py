@@ -17,17 +17,16 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import asdict
 
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.cli.sources import choose_rules, load
 from reducer.entities import Entity
-from reducer.entities.entity import Scan, types_for, under_key
+from reducer.entities.entity import Scan, under_key
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import decode
 from reducer.inputs.chunks import read_chunks
@@ -41,25 +40,22 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
-    options = parse(reader, arguments)
-    vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
+    options = reader.parse_intermixed_args(arguments)
+    vocabulary = load(choose_rules(options.rules)).vocabulary if options.rules else BUILT_IN
     for name in options.type:
         if name not in vocabulary.names:
-            near = types_for(name, vocabulary.names) or vocabulary.names
-            raise CommandError(f"unknown entity type {name}; {suggestion(name, near)}")
+            raise CommandError(f"unknown entity type {name}; {suggestion(name, vocabulary.names)}")
     scan = vocabulary.scanner(vocabulary.expand(options.type)) if options.type else vocabulary.everything()
     sources = find_sources(options.files)
-    first: dict[tuple[str, str], tuple[str, ...]] = {}
-    counts: Counter[tuple[str, str]] = Counter()
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for source in sources:
         for entity, place in _spots(source, scan):
             if options.format == "jsonl":
                 print(json.dumps({**asdict(entity), "file": source.name, "place": place}))
             where = f"{source.name} {place}" if len(sources) > 1 else place
-            first.setdefault((entity.type, entity.canonical), (entity.type, entity.value, where))
-            counts[entity.type, entity.canonical] += 1
+            found.setdefault((entity.type, entity.canonical), []).append((entity.value, where))
     if options.format == "table":
-        _print_table(first, counts)
+        _print_table(found)
     return 0
 
 
@@ -94,13 +90,15 @@ def _texts(value: Any, place: tuple[Token, ...] = (), key: str = "") -> Iterator
             yield from _texts(item, (*place, name), name)
 
 
-def _print_table(first: Mapping[tuple[str, str], Sequence[str]], counts: Counter[tuple[str, str]]) -> None:
+def _print_table(found: Mapping[tuple[str, str], Sequence[tuple[str, str]]]) -> None:
     """Print each entity once: its type, its first form, its count, and its first place."""
-    if not first:
+    if not found:
         print("no entities")
         return
     rows = []
-    for entity, (kind, value, where) in first.items():
-        rows.append((kind, value, f"{counts[entity]:,}", where))
+    for (kind, _), spots in found.items():
+        value, where = spots[0]
+        rows.append((kind, value, f"{len(spots):,}", where))
     console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
-    print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")
+    total = sum(map(len, found.values()))
+    print(f"{counted(len(found), 'entity', 'entities')}, {counted(total, 'occurrence')}")

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
-from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import nothing_found
-from reducer.cli.screen import CommandError, console, counted, print_lines, say_skipped, suggestion, visible
+from reducer.cli.arguments import parser
+from reducer.cli.inputs import each_found
+from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.histories.validate import CODES
 from reducer.inputs.chunks import Chunk
-from reducer.inputs.recorded import Selection, read_each
-from reducer.inputs.sources import ENDINGS, Source, find_sources
+from reducer.inputs.recorded import Selection
+from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import Match, is_glob, matches
 from reducer.rules.diagnostics import catalogue
@@ -45,11 +45,11 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
     targets = "rule files or folders, stored histories or samples, or a code such as E010"
     reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=targets)
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     what: list[str] = options.what
     selection = Selection(options.tool, options.call)
     if not selection.is_everything:
-        _explain_returns(what, selection, load(choose_rules(options.rules), "explained"))
+        _explain_returns(what, selection, load(choose_rules(options.rules)))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
     elif len(what) == 1 and _CODE.fullmatch(what[0]) and not Path(what[0]).exists():
@@ -80,7 +80,7 @@ def _explain_rules(given: Sequence[str]) -> None:
         if name == "-" or name.lower().endswith(ENDINGS):
             raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for a sample")
     screen = console()
-    for number, rule in enumerate(load(choose_rules(given), "explained").rules):
+    for number, rule in enumerate(load(choose_rules(given)).rules):
         tools = ", ".join(f"`{name}`" for name in rule.tools)
         print_lines([*[""] * bool(number), f"{rule.file}, for {tools}"], screen)
         print_lines([rule.description] if rule.description else [], screen, 2)
@@ -93,16 +93,9 @@ def _explain_returns(names: Sequence[str], selection: Selection, ruleset: Rulese
     def explanations(source: Source, line: Chunk) -> Sequence[Explanation]:
         return look(ruleset, line.place(source.name), line.content, options).returns
 
-    sources = find_sources(names)
     screen = console()
-    skipped: list[str] = []
-    is_found = False
-    for entry in read_each(sources, explanations, skipped, tool=selection.tool):
-        is_found = True
+    for entry in each_found(names, selection, explanations):
         _explain_return(entry, ruleset, screen)
-    say_skipped(skipped)
-    if not is_found:
-        raise nothing_found(selection, sources)
 
 
 def _explain_return(entry: Explanation, ruleset: Ruleset, screen: Console) -> None:
@@ -112,7 +105,7 @@ def _explain_return(entry: Explanation, ruleset: Ruleset, screen: Console) -> No
     if entry.rule is not None:
         print_lines(["", "What the rule does"], screen)
         _print_descriptions(entry.rule, screen)
-    print_lines(["", "What it did" if entry.rule else "What happened"], screen)
+    print_lines(["", "What happened"], screen)
     print_returns("", [entry], False, screen)
 
 

@@ -14,27 +14,23 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.explanation import changes
 from reducer.analysis.texts import characters
-from reducer.cli.arguments import parse, parser, share
+from reducer.cli.arguments import parser, share
 from reducer.cli.inputs import each_recorded
-from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, console, counted, say, visible
-from reducer.cli.sources import Chosen, load, write_new
+from reducer.cli.screen import console, counted, say, visible
+from reducer.cli.sources import choose_rules, load, write_new
 from reducer.cli.views.diff import print_changes
-from reducer.files import rule_files
+from reducer.files import rule_files, write_file
 from reducer.inputs.recorded import Selection
 from reducer.rules.schema import schema_text
-from reducer.values import Unreducible, chars
 
 _MAX_RETURNS = 40
 """A draft uses the longest returns of a tool; more of them add nothing new."""
-_MAX_LISTED = 12
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
     save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
     add("--save", type=share, metavar="SHARE", help=save)
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     folder = Path(options.output)
     returns_by_tool, is_history = _returns_by_tool(options.files, options.tool)
     drafted = _draft_all(returns_by_tool, folder, options.save, named=options.tool is not None or not is_history)
@@ -68,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
             say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
-        write(schema, schema_text(returns_by_tool if is_history else (), rule_files(folder)))
+        write_file(schema, schema_text(returns_by_tool if is_history else (), rule_files(folder)))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
@@ -78,10 +74,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _print_left_out(trial: Trial) -> None:
     """Print each kind of place that the rule removes or cuts, the largest first."""
-    edits = list(chain.from_iterable(outcome.edits() for outcome in trial.outcomes))
-    found = changes([edit for edit in edits if not edit.is_restored])
-    print_changes(sorted(found, key=lambda one: one.after - one.before), console(), _MAX_LISTED)
-    restored = sum(edit.after - edit.before for edit in edits if edit.is_restored)
+    removed, restored = [], 0
+    for outcome in trial.outcomes:
+        for edit in outcome.edits():
+            if edit.is_restored:
+                restored += edit.after - edit.before
+            else:
+                removed.append(edit)
+    print_changes(sorted(changes(removed), key=lambda one: one.after - one.before), console())
     if restored:
         print(f"    + entities in removed items and texts: {counted(restored, 'character')}")
     if trial.uncounted:
@@ -97,7 +97,7 @@ def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     contents: dict[str, list[Any]] = {}
     is_history = False
     for one in each_recorded(names, Selection(tool)):
-        is_history = is_history or bool(one.call)
+        is_history |= bool(one.call)
         contents.setdefault(one.tool_or_file, []).append(one.content)
     for found in contents.values():
         found.sort(key=characters, reverse=True)
@@ -107,19 +107,16 @@ def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
 def _draft_all(
     returns_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
 ) -> list[tuple[Draft, Trial]]:
-    """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool must not have one."""
-    present = tuple(rule_files(folder)) if folder.is_dir() else ()
-    existing = load(Chosen((folder,), str(folder)), "drafted") if present else None
+    """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool may return little."""
+    has_rules = folder.is_dir() and rule_files(folder)
+    existing = load(choose_rules([str(folder)])) if has_rules else None
     files = file_names(returns_by_tool)
     drafted = []
     for tool, returns in returns_by_tool.items():
-        contents = [content for content in returns[:_MAX_RETURNS] if _is_reducible(content)]
+        contents = list(filter(characters, returns[:_MAX_RETURNS]))
         source = _describe(tool, len(contents), len(returns))
         if existing is not None and (rules := existing.rules_for(tool)):
-            message = f"`{tool}` already has a rule: {rules[0].file}"
-            if named:
-                raise CommandError(message)
-            say(message)
+            say(f"`{tool}` already has a rule: {rules[0].file}")
         elif not named and characters(returns[0]) < BIG:
             say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
         elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
@@ -127,13 +124,6 @@ def _draft_all(
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
     return drafted
-
-
-def _is_reducible(content: object) -> bool:
-    try:
-        return chars(content) >= 0
-    except (Unreducible, RecursionError):
-        return False
 
 
 def _describe(tool: str, count: int, calls: int) -> str:

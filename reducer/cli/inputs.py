@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from reducer.cli.screen import CommandError, say, say_skipped, suggestion
 from reducer.errors import FileError
 from reducer.inputs.sources import ENDINGS, SAMPLE, Source, find_sources
 
 if TYPE_CHECKING:
+    from reducer.inputs.chunks import Chunk
     from reducer.inputs.recorded import Recorded, Selection
+
+_T = TypeVar("_T")
 
 _MAX_RETURNS = 10_000
 """Tool returns to read for a suggestion."""
+
+
+@dataclass(slots=True)
+class Problems:
+    """The inputs that a verb cannot read: the number of errors, and other JSON in folders with the reasons.
+
+    `advice` follows the error of a named file that is no history.
+    """
+
+    advice: str = ""
+    errors: int = 0
+    skipped: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def reported(self, source: Source) -> Iterator[None]:
+        """Report a `FileError` that the block raises for a source, so that the verb can continue with the next."""
+        try:
+            yield
+        except FileError as error:
+            is_other = re.match("not (a history|JSON): ", str(error).removeprefix(f"{source.name}: "))
+            if is_other and source.folder:
+                self.skipped.append(str(error))
+            else:
+                self.errors += 1
+                say(f"error: {error}{self.advice if is_other else ''}")
 
 
 def sources_or_sample(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:
@@ -28,12 +59,19 @@ def sources_or_sample(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) 
 
 def each_recorded(names: Sequence[str], selection: Selection) -> Iterator[Recorded]:
     """Yield the selected returns and samples, at least one. Raises `CommandError`, `FileError` and OSError."""
-    from reducer.inputs.recorded import recorded  # takes time to import
+    return each_found(names, selection, selection.returns_in)
+
+
+def each_found(
+    names: Sequence[str], selection: Selection, read: Callable[[Source, Chunk], Iterable[_T]]
+) -> Iterator[_T]:
+    """Yield what `read` finds in histories and samples, at least once. Raises the same errors as `each_recorded`."""
+    from reducer.inputs.recorded import read_each  # takes time to import
 
     sources = find_sources(names)
     skipped: list[str] = []
     is_found = False
-    for one in recorded(sources, selection, skipped):
+    for one in read_each(sources, read, skipped, tool=selection.sample_tool):
         is_found = True
         yield one
     say_skipped(skipped)
@@ -45,16 +83,15 @@ def nothing_found(selection: Selection, sources: Sequence[Source]) -> CommandErr
     """Return the error if no tool return matches. Reads the sources again, except standard input."""
     from reducer.inputs.recorded import ALL, recorded
 
-    found: list[Recorded] = []
-    for source in sources:
-        if source.path is not None and len(found) < _MAX_RETURNS:
-            with suppress(FileError):  # is reported already
-                found += islice(recorded([source], ALL, []), _MAX_RETURNS)
-    tools = [one.tool for one in found]
-    calls = [one.call for one in found if selection.matches_tool(one.tool)]
+    tools, calls = [], []
+    with suppress(FileError):  # is reported already
+        for one in islice(recorded(filter(attrgetter("path"), sources), ALL, []), _MAX_RETURNS):
+            tools.append(one.tool)
+            if selection.matches_tool(one.tool):
+                calls.append(one.call)
     if selection.call is not None and calls:
         near = suggestion(selection.call, calls)
         return CommandError(f"--call {selection.call}: no tool return has this call id; {near}")
-    if selection.tool is not None and found:
+    if selection.tool is not None and tools:
         return CommandError(f"--tool {selection.tool}: no such tool; {suggestion(selection.tool, tools)}")
     return CommandError("no tool returns")

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from reducer.cli.screen import CommandError
+from reducer.cli.screen import CommandError, say
 from reducer.files import replaced
 from reducer.inputs.compression import compressed
 from reducer.inputs.sources import Source
@@ -30,17 +29,16 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> d
         raise CommandError(f"--output {output}: several histories, or a folder of them, require a folder: -o reduced/")
     if output == "-":
         return {sources[0]: None}
-    found: dict[Source, Path | None] = {}
-    names: dict[Path, str] = {}
+    found: dict[Path, Source] = {}
     for source in sources:
         file = _in_folder(Path(output), source) if is_folder else Path(output)
-        if file in names:
-            raise CommandError(f"{output}: {names[file]} and {source.name} would both be written to {file.name}")
+        if file in found:
+            names = f"{found[file].name} and {source.name}"
+            raise CommandError(f"{output}: {names} would both be written to {file.name}")
         compressed(b"", str(file))  # reports a missing package
-        names[file] = source.name
-        found[source] = file
-    check_targets(names, [*(source.path for source in sources), *others])
-    return found
+        found[file] = source
+    check_targets(found, sources, others)
+    return {source: file for file, source in found.items()}
 
 
 def _in_folder(folder: Path, source: Source) -> Path:
@@ -53,21 +51,14 @@ def _in_folder(folder: Path, source: Source) -> Path:
     return folder / source.path.relative_to(source.folder)
 
 
-def check_targets(files: Iterable[Path], inputs: Iterable[Path | None]) -> None:
-    """Raise `CommandError` if a file is also an input, under any name or link. None is standard input."""
-    read = {_identity(path) for path in inputs} - {None}
+def check_targets(files: Iterable[Path], sources: Sequence[Source], others: Iterable[Path]) -> None:
+    """Raise `CommandError` if a file is also a source or one of `others`, under any name or link."""
+    read = set(map(os.path.realpath, others))
+    for source in sources:
+        read.add(os.path.realpath(source.path or "/dev/stdin"))
     for file in files:
-        if _identity(file) in read:
+        if os.path.realpath(file) in read:
             raise CommandError(f"{file}: is also an input; inputs are never overwritten")
-
-
-def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return an identity that all names of a regular file share, or None if there is no such file."""
-    try:
-        status = os.fstat(sys.stdin.fileno()) if path is None else path.stat()
-    except (OSError, ValueError):
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 @contextmanager
@@ -83,6 +74,8 @@ def open_target(file: Path | None) -> Iterator[IO[bytes]]:
 
 
 def write(file: Path | None, content: bytes) -> None:
-    """Write a file; None is standard output. Raises `FileError`."""
+    """Write a file, and say so; None is standard output. Raises `FileError`."""
     with open_target(file) as target:
         target.write(content)
+    if file is not None:
+        say(f"wrote {file}, {len(content):,} bytes")

@@ -19,31 +19,29 @@ from typing import Any
 
 from reducer.analysis.query import Found, Nothing, compile_query, query
 from reducer.analysis.texts import excerpt
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
 from reducer.cli.inputs import each_recorded
-from reducer.cli.screen import CommandError, counted, print_json, visible
-from reducer.inputs.recorded import Recorded, Selection
+from reducer.cli.screen import CommandError, counted, visible
+from reducer.inputs.recorded import Selection
 from reducer.paths import Path, PathError
 from reducer.values import Unreducible, dump
 
 _WIDTH = 100
-_MAX_PLACES = 20
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("query", __doc__, ("--tool", "--call"), formats=("text", "json"))
+    reader = parser("query", __doc__, ("--tool", "--call"))
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     try:
         expression = compile_query(options.path)
     except PathError as error:
         correction = f"; {error.help}" if error.help else ""
         raise CommandError(f"column {error.column} of the path: {error.message}{correction}") from None
     names_places = isinstance(expression, Path)
-    entries: list[dict[str, Any]] = []
     reasons: Counter[str] = Counter()
     is_found = False
     for entry in each_recorded(options.files, Selection(options.tool, options.call)):
@@ -51,39 +49,24 @@ def main(arguments: Sequence[str]) -> int:
             found = query(expression, entry.content)
         except Unreducible as error:
             found = Found(False, nothing=Nothing(str(error)))
-        is_found = is_found or found.holds
-        if options.format == "json":
-            entries.append(_as_json(entry, found, names_places))
-        elif found.nothing.message:
+        is_found |= found.holds
+        if found.nothing.message:
             reasons[found.nothing.message] += 1
         else:
             tool = f"({entry.tool})" if entry.tool else ""
             print(visible(" ".join(filter(None, (entry.file, entry.call, tool)))))
             print(indent("\n".join(_places(found) if names_places else [_shortened(found.value)]), "  "))
-    if options.format == "json":
-        print_json({"expression": options.path, "names_places": names_places, "answers": entries})
     for why, count in reasons.most_common():
         print(f"nothing found{f' in {count:,} returns' if count > 1 else ''}: {visible(why)}")
     return 0 if is_found else 1
 
 
 def _places(found: Found) -> list[str]:
-    """Return a line for each of the first places, and their number."""
-    shown = [(visible(place), _shortened(value)) for place, value in found.places[:_MAX_PLACES]]
-    width = min(60, max(len(place) for place, _ in shown))
-    more = f"; first {len(shown)} shown, `--format json` shows all" if len(found.places) > len(shown) else ""
-    return [*(f"{place:<{width}}  {value}" for place, value in shown), f"{counted(len(found.places), 'place')}{more}"]
+    """Return a line for each place, and their number."""
+    shown = [f"{visible(place)}  {_shortened(value)}" for place, value in found.places]
+    return [*shown, counted(len(shown), "place")]
 
 
 def _shortened(value: Any) -> str:
     # Quote texts, so that "5" differs from 5.
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
-
-
-def _as_json(entry: Recorded, found: Found, names_places: bool) -> dict[str, Any]:
-    source = {"file": entry.file, "tool": entry.tool or None, "call": entry.call or None}
-    if not names_places:
-        return {**source, "value": found.value}
-    places = [{"path": place, "value": value} for place, value in found.places]
-    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
-    return {**source, "count": len(places), "places": places, **why}

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
+from reducer.cli.inputs import Problems
 from reducer.cli.outputs import open_target, targets
-from reducer.cli.screen import counted, say
+from reducer.cli.screen import counted, say, say_skipped
 from reducer.errors import FileError, HistoryError
 from reducer.inputs.chunks import read_chunks
 from reducer.inputs.compression import compressed
@@ -34,18 +35,17 @@ def main(arguments: Sequence[str]) -> int:
     archive = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=archive)
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     sources = find_sources(options.histories)
-    errors = unrestored = 0
+    problems = Problems()
+    unrestored = 0
     with open_to_read(options.archive) as connection:
         restored = partial(restore, connection=connection, input_format=options.input_format)
         for source, file in targets(options.output, sources, [options.archive]).items():
-            try:
+            with problems.reported(source):
                 unrestored += _restore_file(source, file, restored)
-            except FileError as error:
-                say(f"error: {error}")
-                errors += 1
-    return 2 if errors else 1 if unrestored else 0
+    say_skipped(problems.skipped)
+    return 2 if problems.errors else 1 if unrestored else 0
 
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
@@ -55,8 +55,7 @@ def _restore_file(source: Source, file: Path | None, restore_history: Callable[[
     with open_target(file) as target:
         for chunk in read_chunks(source):
             lines = []
-            histories = chunk.content.split(b"\n") if chunk.kind == "lines" else [chunk.content]
-            for number, data in enumerate(histories, chunk.number):
+            for number, data in enumerate(chunk.histories, chunk.number):
                 one = _restored(source, data, number, restore_history)
                 count += one.restored
                 unrestored += len(one.unrestored)

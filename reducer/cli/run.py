@@ -27,8 +27,8 @@ from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
-from reducer.cli.arguments import integer, parse, parser, share
-from reducer.cli.screen import suggestion
+from reducer.cli.arguments import integer, parser, share
+from reducer.cli.screen import CommandError, suggestion
 
 _MEASURES = ("references", "entities", "saved")
 
@@ -52,15 +52,16 @@ def main(arguments: Sequence[str]) -> int:
     jobs = "use N processes; the results are the same"
     add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)
     add("--version", action="store_true", help="print the version and exit")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     if options.version:
         print(f"reducer {_version()}")
         return 0
     # Import late, so that --version and --help start as fast as Python.
     from reducer.cli.dry_run import dry_run
-    from reducer.cli.views.page import check_name
 
-    check_name(options.output, options.format)
+    is_page = (options.output or "").endswith((".html", ".htm"))
+    if options.output not in (None, "-") and is_page != (options.format == "html"):
+        raise CommandError(f"--output {options.output}: `--format html` writes a page, whose name ends in .html")
     options.writes = options.output is not None and options.format != "html"
     options.measures = not options.writes or bool(options.fail_under)
     return dry_run(options)
@@ -68,13 +69,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _minimums(text: str) -> dict[str, float]:
     """Read the value of `--fail-under`."""
-    minimums: dict[str, float] = {}
-    for entry in text.split(","):
-        name, _, number = entry.partition("=")
-        if name not in _MEASURES:
-            raise ArgumentTypeError(f"unknown measure {name}; {suggestion(name, _MEASURES)}")
-        minimums[name] = share(number)
-    return minimums
+    return dict(map(_minimum, text.split(",")))
+
+
+def _minimum(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    if name not in _MEASURES:
+        raise ArgumentTypeError(f"unknown measure {name}; {suggestion(name, _MEASURES)}")
+    return name, share(number)
 
 
 def _version() -> str:

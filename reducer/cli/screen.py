@@ -53,10 +53,15 @@ def visible(text: str, allowed: str = "") -> str:
     return _UNPRINTABLE.sub(lambda one: one[0] if one[0] in allowed else one[0].encode("unicode_escape").decode(), text)
 
 
-def problem_counts(severities: Iterable[str], where: str) -> str:
+def problem_counts(severities: Counter[str], where: str) -> str:
     """Count the problems of each severity: `1 error, 2 warnings in 3 rule files`."""
-    counts = ", ".join(counted(number, severity) for severity, number in sorted(Counter(severities).items()))
-    return f"{counts} in {where}" if counts else f"{where}: no problems"
+    counts = [counted(number, severity) for severity, number in sorted(severities.items())]
+    return f"{', '.join(counts)} in {where}" if counts else f"{where}: no problems"
+
+
+def has_failed(severities: Counter[str], strict: bool) -> int:
+    """Return the exit code of a check that found problems of these severities."""
+    return int("error" in severities or (strict and bool(severities)))
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from signal import SIGTERM, default_int_handler, signal
 from threading import Thread
 
-from reducer.cli.arguments import integer, parse, parser
+from reducer.cli.arguments import integer, parser
 from reducer.cli.inputs import sources_or_sample
 from reducer.cli.screen import CommandError, say, say_skipped
 from reducer.cli.sources import short
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--write", action="store_true", help="allow the page to save rules in this folder")
     add("--port", type=integer("a port", 0, 65535), default=_PORT, metavar="N", help="port; 0 is any (default: 8420)")
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     folder, read_only = _folder(options.rules, options.write)
     sources = sources_or_sample(options.histories)
 
@@ -82,10 +82,8 @@ def _folder(name: str | None, can_write: bool) -> tuple[Path, str]:
         if can_write:
             raise CommandError(f"--rules {name}: these rules cannot be changed; {_COPY}")
         return short(files[0].parent if ":" in name else builtin_rules()), f"these rules come with reducer; {_COPY}"
-    if not folder.exists() and not can_write:
-        raise CommandError(f"--rules {name}: no such folder; add --write to create it with the first rule")
-    if folder.exists() and not folder.is_dir():
-        raise CommandError(f"--rules {name}: not a folder")
+    if not folder.is_dir() and (folder.exists() or not can_write):
+        raise CommandError(f"--rules {name}: not a folder; `serve --write` creates a new one")
     return folder, "" if can_write else "start the workbench with --write to save rules"
 
 

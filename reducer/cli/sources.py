@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
-from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
+from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files, write_file
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
@@ -20,15 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The sources of rules, and their name in reports."""
+    """The sources of rules, their name in reports, and their files, each once."""
 
     sources: tuple[Path | str, ...]
     name: str
-
-    @property
-    def files(self) -> list[Path]:
-        """Return the rule files, each once. Raises OSError."""
-        return list(dict.fromkeys(file for source in self.sources for file in rule_files(source)))
+    files: tuple[Path, ...]
 
 
 def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
@@ -36,35 +31,41 @@ def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
 
     Raises `CommandError` for a folder without rule files, and OSError.
     """
-    for name in given:
-        files = rule_files(name)
-        if not files:
-            raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
-        if files == [Path(name)]:
-            read_file(files[0], MAX_RULE_BYTES)  # raises OSError if this is not a file
     if given:
-        return Chosen(tuple(given), ", ".join(given))
+        return _chosen(given, ", ".join(given))
     own = Path("rules")
     if use_local and own.is_dir() and rule_files(own):
-        return Chosen((own,), "./rules")
-    return Chosen((short(builtin_rules()),), "the built-in rules")
+        return _chosen([own], "./rules")
+    return _chosen([short(builtin_rules())], "the built-in rules")
 
 
-def load(chosen: Chosen, done: str = "run") -> Ruleset:
+def _chosen(sources: Sequence[Path | str], name: str) -> Chosen:
+    found: list[Path] = []
+    for source in sources:
+        files = rule_files(source)
+        if not files:
+            raise CommandError(f"{source}: no rule files (.yaml or .yml) in this folder")
+        if files == [Path(source)]:
+            read_file(files[0], MAX_RULE_BYTES)  # raises OSError if this is not a file
+        found += files
+    return Chosen(tuple(sources), name, tuple(dict.fromkeys(found)))
+
+
+def load(chosen: Chosen) -> Ruleset:
     """Load rule files, and print every error to standard error. Raises `CommandError` and OSError."""
     from reducer.rules import read_rules  # `entities` does not need it
 
     try:
         return read_rules(*chosen.sources)
     except RuleError as error:
-        raise rules_error(error.problems, chosen.name, done) from None
+        raise rules_error(error.problems, chosen.name) from None
 
 
-def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> CommandError:
+def rules_error(problems: Sequence[Diagnostic], name: str) -> CommandError:
     """Print problems to standard error, and return an error that counts them."""
     for problem in problems:
         print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
+    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules")
 
 
 def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, bytes]) -> None:
@@ -87,9 +88,9 @@ def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, b
     _, problems = compile_rules(texts.items())
     # Warnings about other rules do not concern the new ones.
     if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
-        raise rules_error(errors, str(folder), "written")
+        raise rules_error(errors, str(folder))
     for file, content in files.items():
-        write(file, content)
+        write_file(file, content)
 
 
 def short(path: Path) -> Path:

@@ -1,6 +1,6 @@
 """Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`). Both check the laws of reducing:
 types and root keys are kept, the result is a subset and never larger, a second pass changes nothing, and preserved
-entities survive. The warnings of `check` about tests and samples are printed too.
+entities survive. `check` warns about tests and samples that show little.
 
 examples:
   python -m reducer test                        ./rules, or the built-in rules if there is none
@@ -16,20 +16,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from reducer.analysis import rule_tests
-from reducer.analysis.records import as_json, fields_of, problem_fields
-from reducer.analysis.rule_tests import Case, Failure
-from reducer.analysis.sample_checks import problems_when_run
-from reducer.analysis.samples import Sample, snapshots_for
-from reducer.cli.arguments import parse, parser
+from reducer.analysis.records import as_json, fields_of
+from reducer.analysis.rule_tests import Case
+from reducer.analysis.samples import snapshots_for
+from reducer.cli.arguments import parser
 from reducer.cli.outputs import write
-from reducer.cli.screen import CommandError, counted, print_json, print_problem, say
+from reducer.cli.screen import CommandError, counted, print_json, print_problem
 from reducer.cli.sources import choose_rules, load, short
 from reducer.cli.views.diff import step_line
-from reducer.errors import Diagnostic, Location
+from reducer.errors import Diagnostic
 from reducer.files import has_samples
 from reducer.rules import Ruleset
 from reducer.rules.diagnostics import Report
@@ -46,27 +46,23 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
-    options = parse(reader, arguments)
+    options = reader.parse_intermixed_args(arguments)
     ruleset = _with_samples(load(choose_rules(options.rules)))
     samples = rule_tests.chosen_samples(ruleset, options.text)
     if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    results = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
-    cases = list(filter(None, results))
-    warnings = _warnings(samples, ruleset)
-    failed = sum(map(_has_failed, cases))
+    cases = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
+    failed = len(list(filter(attrgetter("failures"), cases)))
     if options.format == "json":
-        found = {"cases": list(map(_case_as_json, cases)), "warnings": list(map(problem_fields, warnings))}
-        print_json({"passed": len(cases) - failed, "failed": failed, **found})
+        print_json({"passed": len(cases) - failed, "failed": failed, "cases": list(map(_case_as_json, cases))})
     else:
-        for problem in filter(None, (*map(_text, cases), *map(str, warnings))):
+        for problem in filter(None, map(_text, cases)):
             print_problem(f"{problem}\n")
-        print(_summary(cases, counted(len(ruleset.rules), "rule"), len(warnings)))
+        print(_summary(cases, failed, counted(len(ruleset.rules), "rule")))
     for file, content in (snapshots or {}).items():
         if content is not None:
-            write(file, content)
-            say(f"wrote {short(file)}, {len(content):,} bytes")
+            write(short(file), content)
     return int(failed > 0)
 
 
@@ -78,23 +74,13 @@ def _with_samples(ruleset: Ruleset) -> Ruleset:
     return replace(ruleset, rules=rules)
 
 
-def _warnings(samples: Sequence[Sample], ruleset: Ruleset) -> list[Diagnostic]:
-    """Return the warnings about the tests and samples of the rules that samples belong to."""
-    rules = {sample.rule.file: sample.rule for sample in samples}
-    warnings: list[Diagnostic] = []
-    for rule in rules.values():
-        warnings += problems_when_run(rule, ruleset, searches=False)
-    return warnings
-
-
 def _text(case: Case) -> str:
     """Return each failure with its line, then what each step did; empty if the case passed."""
     lines = []
-    for problem, one in _located(case):
-        lines += [
-            f"{problem.location}: failed: {case.sample.what} `{case.sample.name}`: {problem.message}",
-            *problem.excerpt_lines(),
-        ]
+    for one in case.failures:
+        problem = _locate(case, one.place, one.message)
+        lines.append(f"{problem.location}: failed: {case.sample.what} `{case.sample.name}`: {problem.message}")
+        lines += problem.excerpt_lines()
         if one.expected:
             lines.append(f"  expected: {one.expected}\n  found:    {one.found}")
         if one.help:
@@ -107,30 +93,23 @@ def _text(case: Case) -> str:
     return "\n".join(lines)
 
 
-def _has_failed(case: Case) -> bool:
-    return bool(case.failures)
-
-
-def _summary(cases: Sequence[Case], rules: str, warnings: int) -> str:
-    """Return the number of tests and samples, how many failed, and the number of warnings."""
-    counts = Counter(case.sample.what for case in cases)
-    failed = sum(map(_has_failed, cases))
-    ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
-    result = f"{failed:,} failed" if failed else "all passed" if len(cases) > 1 else "passed"
-    summary = f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests"
-    return f"{summary}; {counted(warnings, 'warning')}" if warnings else summary
+def _summary(cases: Sequence[Case], failed: int, rules: str) -> str:
+    """Return the number of tests and samples, and how many failed."""
+    if not cases:
+        return f"{rules}, no tests"
+    counts = Counter(map(attrgetter("sample.what"), cases))
+    ran = " and ".join(counted(count, what) for what, count in sorted(counts.items(), reverse=True))
+    return f"{ran} of {rules}: {f'{failed:,} failed' if failed else 'all passed'}"
 
 
 def _case_as_json(case: Case) -> dict[str, Any]:
     failures = []
-    for problem, failure in _located(case):
-        failures.append({**fields_of(failure, "place"), **as_json(problem.location)})
-    message = "; ".join(one.message for one in case.failures)
+    for one in case.failures:
+        failures.append({**fields_of(one, "place"), **as_json(_locate(case, one.place).location)})
     return {
         "what": case.sample.what,
         "name": case.sample.name,
         "status": "failed" if case.failures else "passed",
-        "message": message,
         "failures": failures,
         "before": case.did.before if case.did else 0,
         "after": case.did.after if case.did else 0,
@@ -138,18 +117,11 @@ def _case_as_json(case: Case) -> dict[str, Any]:
     }
 
 
-def _located(case: Case) -> list[tuple[Diagnostic, Failure]]:
-    """Return the failures of a case in the order of their lines."""
-    pairs = [(_locate(case, one.place, one.message), one) for one in case.failures]
-    return sorted(pairs, key=lambda pair: pair[0].location)
-
-
 def _locate(case: Case, at: Place, message: str = "") -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
     file = case.sample.rule.file
     tree, parsed = _parse(Path(file).read_bytes(), file)
-    if tree is None:  # the file changed after it was loaded
-        return Diagnostic(Location(file, 1, 1), "", message)
+    assert tree is not None, "the rule was loaded from this file"
     report = Report(file, parsed.lines)
     report.add(locate(tree, at), "", message)
     return report.problems[0]

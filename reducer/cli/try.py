@@ -21,7 +21,7 @@ from reducer.analysis.explanation import explain
 from reducer.analysis.laws import only
 from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import json_text, listed, opened
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, load
@@ -31,7 +31,6 @@ from reducer.inputs.recorded import Recorded, Selection
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
 
-_MAX_PLACES = 5
 _MAX_LINES = 25
 _MAX_WIDTH = 118
 _MAX_TEXT = 2000
@@ -45,8 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
     samples = "samples (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
-    options = parse(reader, arguments)
-    ruleset = load(choose_rules([options.rule]), "tried")
+    options = reader.parse_intermixed_args(arguments)
+    ruleset = load(choose_rules([options.rule]))
     rules = _chosen(ruleset, options)
     rule, tried = rules[0], only(rules, ruleset)
     entries = list(_selected(rules, options) if options.samples else _samples(rules, ruleset))
@@ -64,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             print_head(entry, screen, f"{one.file} {one.call}".rstrip())
             print_lines(_excerpt(entry.content, min(screen.width - 2, _MAX_WIDTH)), screen, 2)
-            print_effects(entry, screen, _MAX_PLACES)
+            print_effects(entry, screen)
             screen.print()
     return int(has_fault)
 

@@ -17,23 +17,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
+from operator import attrgetter
 from pathlib import Path
 
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parser
+from reducer.cli.inputs import Problems
 from reducer.cli.screen import (
     CommandError,
     counted,
+    has_failed,
     print_json,
     print_problem,
     problem_counts,
-    say,
     say_skipped,
     visible,
 )
-from reducer.errors import FileError
 from reducer.histories.against import compare
-from reducer.histories.validate import CODES, Finding, Severity, check
-from reducer.inputs.chunks import TOO_LONG, read_lines
+from reducer.histories.validate import CODES, Finding, check
+from reducer.inputs.chunks import read_lines
 from reducer.inputs.sources import Source, find_sources
 from reducer.paths.written import path_text
 
@@ -44,53 +45,46 @@ _MAX_FINDINGS = 20
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("validate", __doc__, ("histories", "--strict"), formats=("text", "json"))
-    original = "check that HISTORY is a reduction of this history, or of the same file in this folder"
-    reader.add_argument("--against", metavar="ORIGINAL", help=original)
-    options = parse(reader, arguments)
+    against = "check that HISTORY is a reduction of this history, or of the same file in this folder"
+    reader.add_argument("--against", metavar="ORIGINAL", help=against)
+    options = reader.parse_intermixed_args(arguments)
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, specify a folder")
     checked: dict[str, list[Finding]] = {}
-    skipped: list[str] = []
-    histories = errors = 0
+    problems = Problems()
+    histories = 0
     for source in sources:
-        try:
-            count, findings = _check(source, None if options.against is None else _original(options.against, source))
-        except FileError as error:
-            say(f"error: {error}")
-            errors += 1
-            continue
-        # A folder may contain other JSON, but a named file must be a history.
-        if source.folder and count == sum(finding.code == "V003" for finding in findings):
-            skipped.append(f"{source.name}: {findings[0].message}")
-        else:
-            checked[source.name] = findings
-            histories += count
-    say_skipped(skipped)
+        with problems.reported(source):
+            original = None if options.against is None else _original(options.against, source)
+            count, findings = _check(source, original)
+            codes = Counter(map(attrgetter("code"), findings))
+            # A folder may contain other JSON, but a named file must be a history.
+            if source.folder and count == codes["V003"]:
+                problems.skipped.append(f"{source.name}: {findings[0].message}")
+            else:
+                checked[source.name] = findings
+                histories += count
+    say_skipped(problems.skipped)
     if not checked:
         return 2
-    severities = Counter(finding.severity for finding in chain(*checked.values()))
+    severities = Counter(map(attrgetter("severity"), chain(*checked.values())))
     if options.format == "json":
         _print_json(checked, severities)
     else:
-        _print_text(checked, severities, counted(histories, "history", "histories"))
-    has_failed = severities["error"] or (options.strict and severities)
-    return 2 if errors else int(bool(has_failed))
+        for name, findings in checked.items():
+            _print_findings(name, findings)
+        print(problem_counts(severities, counted(histories, "history", "histories")))
+    return 2 if problems.errors else has_failed(severities, options.strict)
 
 
-def _print_json(checked: Mapping[str, Sequence[Finding]], severities: Counter[Severity]) -> None:
+def _print_json(checked: Mapping[str, Sequence[Finding]], severities: Counter[str]) -> None:
     files = []
     for name, findings in checked.items():
         files.append({"file": name, "findings": list(map(_as_json, findings))})
     print_json({"files": files, "errors": severities["error"], "warnings": severities["warning"]})
-
-
-def _print_text(checked: Mapping[str, Sequence[Finding]], severities: Counter[Severity], histories: str) -> None:
-    for name, findings in checked.items():
-        _print_findings(name, findings)
-    print(problem_counts(severities.elements(), histories))
 
 
 def _original(name: str, source: Source) -> Source:
@@ -104,25 +98,21 @@ def _original(name: str, source: Source) -> Source:
 def _check(source: Source, original: Source | None) -> tuple[int, list[Finding]]:
     """Check a source against its `original`; return the number of histories and the findings. Raises `FileError`."""
     findings: list[Finding] = []
-    histories = last = 0
+    histories = number = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
+            findings.append(Finding("V101", (), "the original has more lines", line=number, column=1))
             break
-        last = max(line.number, 1)
-        is_checked = line.kind != "long line" and not line.is_blank
-        if is_checked:
-            findings += check(line.content, last)
-        elif not line.is_blank:
-            findings.append(Finding("V007", (), f"{TOO_LONG}; it was not checked", line=last, column=1))
-        histories += not line.is_blank
+        number = max(line.number, 1)
+        if not line.is_blank:
+            histories += 1
+            findings += check(line.content, number)
         if original is None or (other is not None and other.content == line.content):
             continue
-        if other is not None and other.kind != "long line" and is_checked:
-            findings += compare(line.content, other.content, last)
+        if other is None:
+            findings.append(Finding("V101", (), "the original has no such line", line=number, column=1))
         else:
-            why = "the original has no such line" if other is None else "differs from the original, and is not compared"
-            findings.append(Finding("V101", (), why, line=last, column=1))
+            findings += compare(line.content, other.content, number)
     return histories, findings
 
 

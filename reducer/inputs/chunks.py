@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from io import BytesIO
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, Literal, NamedTuple
 
 from reducer.analysis.samples import sample_content
@@ -16,14 +15,8 @@ from reducer.histories.source import BOM
 from reducer.inputs.sources import LINES_ENDINGS, Source, open_source
 from reducer.values import loads
 
-MAX_LINE = 16 * 1024 * 1024
-"""Maximum length of a line in bytes, including its line end. Longer lines are not read."""
-TOO_LONG = "longer than 16 MB"
-"""Why a line is not read."""
-
 MAX_HISTORY = 256 * 1024 * 1024
-"""Maximum size of a history outside of JSON lines in decompressed bytes. Reducing it needs eight times this memory."""
-
+"""Maximum size of a history in decompressed bytes. Reducing it needs eight times this memory."""
 _MAX_LINES_READ = 300_000
 """Lines that are searched for the first two values, because lines can be blank."""
 _MIN_CHUNK = 2 * 1024 * 1024
@@ -35,13 +28,13 @@ _DAMAGED = re.compile(
 
 
 class Chunk(NamedTuple):
-    """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
+    """A part of a file: a whole `history`, or complete `lines` of JSON lines.
 
-    A long line is not read. A `sample` is a file without a history, as a history with one return. A `row group` of a
-    Parquet file has no content. `number` is that of the first line or of the row group, otherwise 0.
+    A `sample` is a file without a history, as a history with one return. A `row group` of a Parquet file has no
+    content. `number` is that of the first line or of the row group, otherwise 0.
     """
 
-    kind: Literal["history", "lines", "long line", "rest", "sample", "row group"]
+    kind: Literal["history", "lines", "sample", "row group"]
     number: int
     content: bytes
 
@@ -53,6 +46,11 @@ class Chunk(NamedTuple):
     def is_blank(self) -> bool:
         """Return whether these are empty lines."""
         return self.kind == "lines" and not self.content.strip()
+
+    @property
+    def histories(self) -> list[bytes]:
+        """The history, or each line without its end."""
+        return self.content.split(b"\n") if self.kind == "lines" else [self.content]
 
 
 def read_chunks(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
@@ -73,12 +71,12 @@ def read_chunks(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
 
 
 def read_lines(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
-    """Yield each line of JSON lines, with the beginning of a long one, or one history or sample. Raises `FileError`."""
+    """Yield each line of JSON lines, or one history or sample. Raises `FileError`."""
     for chunk in read_chunks(source, tool=tool):
         if chunk.kind == "lines":
             for number, line in enumerate(BytesIO(chunk.content), chunk.number):
                 yield chunk._replace(number=number, content=line.removesuffix(b"\n"))
-        elif chunk.kind != "rest":
+        else:
             yield chunk
 
 
@@ -89,7 +87,7 @@ def _history_or_sample(chunks: Iterator[Chunk], name: str, tool: str) -> Iterato
     for chunk in chunks:
         first.append(chunk)
         size += len(chunk.content)
-        if _has_history(chunk):
+        if any(map(_is_history, chunk.histories)):
             yield from first
             yield from chunks
             return
@@ -108,13 +106,6 @@ def _as_history(name: str, sample: bytes, tool: str) -> bytes:
     return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
-def _has_history(chunk: Chunk) -> bool:
-    """Return whether a chunk is a history, or contains a line that is one."""
-    if chunk.kind == "history":
-        return _is_history(chunk.content)
-    return chunk.kind == "lines" and any(map(_is_history, chunk.content.split(b"\n")))
-
-
 def _is_history(data: bytes) -> bool:
     """Return whether data is a history, even a damaged one."""
     from reducer.histories.stored import returns  # takes time to import
@@ -130,35 +121,41 @@ def _chunks(stream: IO[bytes], name: str) -> Iterator[Chunk]:
     """Yield the chunks of a stream, at least one. The joined chunks are its bytes.
 
     The split depends only on these bytes. A chunk of lines ends with the first line end at or after `_MIN_CHUNK` bytes,
-    before a long line or at the end of the file. Raises `FileError` above `MAX_HISTORY` bytes.
+    or at the end of the file. Raises `FileError` for a history above `MAX_HISTORY` bytes.
     """
-    are_lines, head = (True, []) if name.lower().endswith(LINES_ENDINGS) else _detect_lines(stream)
-    if not are_lines:
-        content = b"".join([*head, stream.read(MAX_HISTORY + 1)])
-        if len(content) > MAX_HISTORY:
-            raise FileError(f"{name}: larger than {MAX_HISTORY:,} bytes; split it into histories in JSON lines")
+    ahead: list[bytes] = []
+    if name.lower().endswith(LINES_ENDINGS) or _are_lines(stream, name, ahead):
+        yield from _lines(chain(ahead, _each_line(stream, name)))
+    else:
+        content = b"".join([*ahead, stream.read(MAX_HISTORY + 1)])
+        _check_size(content, name)
         yield Chunk("history", 0, content)
-        return
-    number, parts = 1, _parts(stream, head)
-    for kind, content in chain([next(parts, ("lines", b""))], parts):
-        yield Chunk(kind, number, content)
-        number += content.count(b"\n")
 
 
-def _detect_lines(stream: IO[bytes]) -> tuple[bool, list[bytes]]:
-    """Return whether the first line that is not blank is a JSON value and another one follows, and the lines read.
+def _each_line(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    while line := stream.readline(MAX_HISTORY + 1):
+        _check_size(line, name)
+        yield line
 
-    A single line of more than `MAX_LINE` bytes is a history, not JSON lines. So is a value between many blank lines.
+
+def _check_size(history: bytes, name: str) -> None:
+    if len(history) > MAX_HISTORY:
+        raise FileError(f"{name}: a history larger than {MAX_HISTORY:,} bytes; split it")
+
+
+def _are_lines(stream: IO[bytes], name: str, ahead: list[bytes]) -> bool:
+    """Return whether the first line that is not blank is a JSON value and another one follows.
+
+    The lines that were read are added to `ahead`. A value between many blank lines is a history.
     """
-    head: list[bytes] = []
-    values = 0
-    while values < 2 and len(head) < _MAX_LINES_READ and (line := stream.readline(MAX_LINE + 1)):
-        head.append(line)
-        value = line.removeprefix(BOM).strip(b" \t\r\n")
-        values += value != b""
-        if len(line) > MAX_LINE or (values == 1 and value and not _is_structure(value)):
-            break
-    return values == 2, head
+    values: list[bytes] = []
+    for line in islice(_each_line(stream, name), _MAX_LINES_READ):
+        ahead.append(line)
+        if value := line.removeprefix(BOM).strip(b" \t\r\n"):
+            values.append(value)
+        if len(values) == 2:
+            return _is_structure(values[0])
+    return False
 
 
 def _is_structure(line: bytes) -> bool:
@@ -168,20 +165,16 @@ def _is_structure(line: bytes) -> bool:
         return False
 
 
-def _parts(stream: IO[bytes], head: list[bytes]) -> Iterator[tuple[Literal["lines", "long line", "rest"], bytes]]:
-    lines: list[bytes] = []
-    size = 0
-    for line in chain(head, iter(partial(stream.readline, MAX_LINE + 1), b"")):
-        is_long = len(line) > MAX_LINE
-        if not is_long:
-            lines.append(line)
-            size += len(line)
-        if lines and (is_long or size >= _MIN_CHUNK):
-            yield "lines", b"".join(lines)
-            lines, size = [], 0
-        if is_long:
-            yield "long line", line
-        while is_long and not line.endswith(b"\n") and (line := stream.readline(_MIN_CHUNK)):
-            yield "rest", line
-    if lines:
-        yield "lines", b"".join(lines)
+def _lines(lines: Iterable[bytes]) -> Iterator[Chunk]:
+    """Yield chunks of lines, at least one."""
+    number, size = 1, 0
+    waiting: list[bytes] = []
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size >= _MIN_CHUNK:
+            yield Chunk("lines", number, b"".join(waiting))
+            number += len(waiting)
+            waiting, size = [], 0
+    if waiting or number == 1:
+        yield Chunk("lines", number, b"".join(waiting))

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 from reducer.errors import FileError, HistoryError
 from reducer.histories.stored import Return, returns
-from reducer.inputs.chunks import TOO_LONG, Chunk, read_lines
-from reducer.inputs.sources import ENDINGS, STANDARD_INPUT, Source
+from reducer.inputs.chunks import Chunk, read_lines
+from reducer.inputs.sources import STANDARD_INPUT, Source
 
 _T = TypeVar("_T")
-_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,19 @@ class Selection:
         """Return whether a tool return is selected."""
         is_call = self.call is None or self.call in (entry.call_id, f"{entry.call_id}#{entry.nth}")
         return is_call and self.matches_tool(entry.tool)
+
+    @property
+    def sample_tool(self) -> str | None:
+        """The tool of samples, which is unknown if it is empty, or None if a call is selected, so that none is read."""
+        return None if self.call is not None else self.tool or ""
+
+    def returns_in(self, source: Source, line: Chunk) -> Iterator[Recorded]:
+        """Yield the selected returns that rules apply to, or the sample. Raises `HistoryError`."""
+        for entry in returns(line.content):
+            if line.kind == "sample":
+                yield Recorded(source.name, entry.tool, "", entry.content)
+            elif not entry.untouched and self.matches(entry):
+                yield Recorded(source.name, entry.tool, entry.name, entry.content)
 
 
 ALL = Selection()
@@ -62,16 +74,7 @@ def recorded(sources: Iterable[Source], selection: Selection, skipped: list[str]
 
     What contains no history is added to `skipped`, as in `read_each`. Raises `FileError`.
     """
-
-    def returns_in(source: Source, line: Chunk) -> Iterator[Recorded]:
-        for entry in returns(line.content):
-            if line.kind == "sample":
-                yield Recorded(source.name, entry.tool, "", entry.content)
-            elif not entry.untouched and selection.matches(entry):
-                yield Recorded(source.name, entry.tool, entry.name, entry.content)
-
-    tool = None if selection.call is not None else selection.tool or ""
-    return read_each(sources, returns_in, skipped, tool=tool)
+    return read_each(sources, selection.returns_in, skipped, tool=selection.sample_tool)
 
 
 def read_each(
@@ -98,21 +101,18 @@ def read_each(
 def _read_line(
     source: Source, line: Chunk, read: Callable[[Source, Chunk], Iterable[_T]], skipped: list[str]
 ) -> Iterator[_T]:
-    place = line.place(source.name)
-    if line.kind == "long line":
-        skipped.append(f"{place}: {TOO_LONG}")
-    elif not line.is_blank:
-        try:
-            yield from read(source, line)
-        except HistoryError as error:
-            if not line.number:
-                raise FileError(f"{place}: {error}") from None
-            skipped.append(f"{place}: {error}")
+    if line.is_blank:
+        return
+    try:
+        yield from read(source, line)
+    except HistoryError as error:
+        message = f"{line.place(source.name)}: {error}"
+        if not line.number:
+            raise FileError(message) from None
+        skipped.append(message)
 
 
 def _tool_of(file: str) -> str:
     if file == STANDARD_INPUT:
         raise FileError("standard input has no file name; add --tool NAME, the tool that returned this sample")
-    name = Path(file).name
-    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
-    return name[: len(name) - len(ending)] or name
+    return Path(file.removesuffix(".gz").removesuffix(".zst")).stem

@@ -15,7 +15,7 @@ from reducer.inputs.compression import decompressed
 
 STANDARD_INPUT = "standard input"
 """The name of the source for `-`."""
-LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") for compressed in ("", ".gz", ".zst"))
+LINES_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 """Endings of the names of JSON lines."""
 ENDINGS = (".json", ".json.gz", ".json.zst", *LINES_ENDINGS)
 """Endings of the names of files that may contain histories."""
@@ -61,10 +61,13 @@ def _of_name(name: str, endings: tuple[str, ...]) -> list[Source]:
     if not path.is_dir():
         path.stat()
         return [Source(name, path)]
-    files = [file for file in sorted(path.rglob("*")) if _is_in_folder(file, path, endings)]
-    if not files:
+    found = []
+    for file in sorted(path.rglob("*")):
+        if _is_in_folder(file, path, endings):
+            found.append(Source(str(file), file, name))
+    if not found:
         raise FileError(f"{name}: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder")
-    return [Source(str(file), file, name) for file in files]
+    return found
 
 
 def _is_in_folder(file: Path, folder: Path, endings: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from reducer.analysis.look import Look, LookOptions, joined, look_at_line
 from reducer.analysis.report import LineSum, Tally
 from reducer.errors import FileError
 from reducer.inputs.chunks import Chunk
+from reducer.inputs.sources import Source
 from reducer.rules import Ruleset
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ _ROWS = 32
 """Rows in memory as Python objects."""
 
 
-def is_parquet(name: str) -> bool:
-    """Return whether a file name stands for Parquet."""
-    return name.lower().endswith(ENDING)
+def is_parquet(source: Source) -> bool:
+    """Return whether the name of a source stands for Parquet."""
+    return source.name.lower().endswith(ENDING)
 
 
 def row_groups(name: str, column: str | None) -> Iterator[Chunk]:
@@ -57,7 +58,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
             batch, found = map_column(batch, column, reduce)
             if options.writes:
                 stream.write(batch)
-            yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
+            yield joined(one or Look(Tally(), LineSum("", lines=1)) for one in found)
 
     sink = BytesIO()
     with _opened(name) as file:

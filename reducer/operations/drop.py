@@ -64,10 +64,6 @@ class Drop(Op):
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.drop if target.chain]
 
-    def removes_before(self, chain: Chain) -> str:
-        keys = [target.chain for target in self.drop if not target.lists]
-        return "remove one of the two steps" if any(chain[: len(key)] == key for key in keys) else ""
-
     def to_keep(self, key: str) -> str:
         return f"remove `{key}` from `drop`"
 

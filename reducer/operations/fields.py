@@ -18,10 +18,10 @@ from pydantic import (
     GetPydanticSchema,
     Tag,
     ValidationInfo,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from typing_extensions import TypeAliasType
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
@@ -29,9 +29,6 @@ from reducer.errors import did_you_mean, nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 from reducer.paths.ranks import word
-
-ENTITY = "entity-type"
-"""The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
 
 
 class Model(BaseModel):
@@ -131,7 +128,7 @@ ONE_OR_LIST = GetPydanticSchema(
     lambda schema, handler: {"anyOf": [(listed := handler(schema))["items"], listed]},
 )
 """Accepts a single text as a list with one item."""
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST]
 """One text or a list of texts."""
 
 
@@ -259,15 +256,15 @@ _SORT_KEY = GetPydanticSchema(
     lambda schema, handler: {"anyOf": [{"type": "string", "minLength": 1}, _WORDS_SCHEMA]},
 )
 SortKeys = Annotated[
-    tuple[Annotated[SortKey, _SORT_KEY], ...], ONE_OR_LIST, BeforeValidator(_each_sort_key), Field(min_length=1)
+    tuple[Annotated[SortKey, _SORT_KEY], ...], Field(min_length=1), ONE_OR_LIST, BeforeValidator(_each_sort_key)
 ]
 """One key of `sort_by` or a list of keys, the most important one first."""
-Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
+Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], Field(min_length=1), ONE_OR_LIST]
 """One target of `drop` or a list of targets."""
 _KeptTargets = Annotated[
     tuple[Annotated[Target, _compiled(_compile_kept)], ...],
-    ONE_OR_LIST,
     Field(min_length=1),
+    ONE_OR_LIST,
     AfterValidator(_of_one_kind),
 ]
 
@@ -322,8 +319,8 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     return name
 
 
-EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
-"""The name of one entity type or group."""
+EntityType = TypeAliasType("EntityType", Annotated[str, BeforeValidator(_entity_type)])
+"""The name of one entity type or group. The JSON Schema of rule files lists them under this name."""
 EntityTypes = Annotated[tuple[EntityType, ...], ONE_OR_LIST]
 """Entity types or groups from the `Vocabulary` in the validation context, or else built-in ones."""
 

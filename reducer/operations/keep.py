@@ -7,7 +7,7 @@ from itertools import chain as joined
 
 from reducer.operations.fields import MARK, Kept, Mark, Strict, Target
 from reducer.operations.op import Example, Op, has_named, is_named, items_of, marked, named, named_keys
-from reducer.paths import Chain, Expression, overlap
+from reducer.paths import Chain, Expression
 from reducer.plan import Place
 
 _ENOUGH = 4
@@ -144,11 +144,6 @@ class Keep(Op):
 
     def of_each(self) -> str:
         return "" if self.shortens() else named(target.text for target in self.targets)
-
-    def removes_before(self, chain: Chain) -> str:
-        if any(overlap(chain, target.names) for target in self.targets):
-            return ""
-        return f"move this step before it, or {self.to_keep('.'.join(chain))}"
 
     def to_keep(self, key: str) -> str:
         return f"add `{key}` to `keep`"

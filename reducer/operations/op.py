@@ -137,10 +137,6 @@ class Op(StepKeys):
         """Return whether it always removes or cuts what a condition reads at `chain` below its place."""
         return False
 
-    def removes_before(self, chain: Chain) -> str:
-        """Return how to correct a later step at `chain` below its place, which it always removes, or an empty text."""
-        return ""
-
     def to_keep(self, key: str) -> str:
         """Return the change of the step after which it keeps a key, or an empty text if it names no keys."""
         return ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from jmespath.visitor import Options, TreeInterpreter
 
 from reducer.errors import shortened
-from reducer.paths.parser import FUNCTIONS, Node, parse, walk_nodes
+from reducer.paths.parser import FUNCTIONS, Node, parse
 from reducer.paths.syntax import PathError, Token
 from reducer.values import PLAIN, Unreducible, plain, shown
 
@@ -66,17 +66,15 @@ class Expression:
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
     """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about `|` for or."""
     warnings = []
-    following = (*(token.type for token in tokens[2:]), "")
-    for before, token, after in zip(tokens, tokens[1:], following, strict=False):
+    for before, token in pairwise(tokens):
+        is_compared = before.type in COMPARATORS
         if token.type == "pipe" and before.type == "literal":
             warnings.append(token.problem("W013", "`|` passes a value on; it does not mean or", "write `||`"))
-        if before.type not in COMPARATORS or after in ("dot", "lbracket", "filter", "flatten"):
-            continue
-        if token.type == "quoted_identifier":
+        elif is_compared and token.type == "quoted_identifier":
             name = shortened(token.value)
             message = f'"{name}" in double quotes is a key, not a text'
             warnings.append(token.problem("W010", message, f"write {before.text} '{name}' for the text"))
-        elif token.type == "unquoted_identifier" and token.value.lower() in _WORDS:
+        elif is_compared and token.type == "unquoted_identifier" and token.value.lower() in _WORDS:
             message = f"{token.value} without backticks is a key, not a value"
             warnings.append(token.problem("W012", message, f"write {before.text} `{_WORDS[token.value.lower()]}`"))
     return tuple(warnings)
@@ -90,13 +88,7 @@ def compile_expression(text: str) -> Expression:
 
 
 def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Expression:
-    """Create an expression from a parsed tree. Raises `PathError`."""
-    try:
-        for node in walk_nodes(tree):
-            if node["type"] == "literal":
-                plain(node["value"])
-    except Unreducible:
-        raise PathError("E063", "a literal is nested too deeply") from None
+    """Create an expression from a parsed tree."""
     name = tree["value"] if tree["type"] == "field" else None
     reads = _reads(tree)
     return Expression(text, reads, name, warnings, _evaluate=_evaluator(tree, reads))
@@ -108,7 +100,7 @@ def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
     if tree["type"] == "comparator" and [child["type"] for child in tree["children"]] == ["field", "literal"]:
         return _comparison(tree)
     interpreter = TreeInterpreter(Options(custom_functions=FUNCTIONS))
-    names = None if () in reads else tuple({chain[0]: None for chain in reads})
+    names = None if () in reads else {chain[0] for chain in reads}
 
     def evaluate(value: Any) -> Any:
         fields = shown(value)
@@ -132,8 +124,6 @@ def _field(name: str) -> Evaluate:
 def _comparison(tree: Node) -> Evaluate:
     name, literal = tree["children"][0]["value"], tree["children"][1]["value"]
     get, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] in _ORDERS
-    if type(literal) is str and not orders:  # the library differs only for 0 and 1, and takes twice as long
-        compare = getattr(operator, tree["value"])
     types = (int, float, str) if type(literal) in (int, float, str) else ()
 
     def evaluate(value: Any) -> Any:

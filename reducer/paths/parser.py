@@ -15,14 +15,8 @@ from jmespath.functions import Functions, signature
 from jmespath.parser import Parser
 
 from reducer.errors import counted, did_you_mean, nearest, shortened
-from reducer.paths.syntax import (
-    PathError,
-    Token,
-    is_call,
-    standard,
-    syntax_error,
-    tokenize,
-)
+from reducer.paths.syntax import PathError, Token, is_call, standard, syntax_error, tokenize
+from reducer.values import Unreducible, plain
 
 Node: TypeAlias = dict[str, Any]
 """A node of jmespath's tree: `type`, `children`, and sometimes `value`."""
@@ -54,7 +48,10 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
             tree = cast(Node, Parser().parse(standard(tokens)).parsed)
             if _nesting(tree) > MAX_NESTING:
                 raise RecursionError
-        except RecursionError:
+            for node in walk_nodes(tree):
+                if node["type"] == "literal":
+                    plain(node["value"], MAX_NESTING)
+        except (RecursionError, Unreducible):
             message = f"the expression is nested deeper than {MAX_NESTING} levels"
             raise PathError("E063", message, help="for many values write `contains(['a', 'b'], key)`") from None
         except Exception as error:  # also ValueError of int()
@@ -91,13 +88,13 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     calls = [node for node in walk_nodes(tree) if node["type"] == "function_expression"]
     if len(names) != len(calls):  # jmespath parses `(length)(x)` as a call
         raise PathError("E059", "write the name of a function without parentheses, as in `length(tags)`")
-    arguments = 0
+    exprefs = [token for token in tokens if token.type == "expref"]
     for call, token in zip(calls, names, strict=True):
         _check_call(call, token)
         for argument in call["children"]:
-            arguments += argument["type"] == "expref"
-    exprefs = [token for token in tokens if token.type == "expref"]
-    if len(exprefs) > arguments:
+            if argument["type"] == "expref":
+                exprefs.pop()
+    if exprefs:
         advice = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"
         raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", advice)
 
@@ -117,12 +114,10 @@ def _check_call(call: Node, token: Token) -> None:
         more = "at least " if variadic else ""
         raise token.problem("E060", f"`{name}()` takes {more}{counted(least, 'argument')}, not {len(given)}")
     for number, argument in enumerate(given, 1):
-        what, advice = "a value without `&`", "remove the `&`"
-        if takes_expression := "expref" in parameters[min(number, least) - 1]["types"]:
-            example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
-            what, advice = "an expression with `&`", f"write `{example}`"
+        takes_expression = "expref" in parameters[min(number, least) - 1]["types"]
         if takes_expression != (argument["type"] == "expref"):
-            raise token.problem("E060", f"argument {number} of `{name}()` must be {what}", advice)
+            what = "needs `&` before it, as in `&name`" if takes_expression else "cannot have `&` before it"
+            raise token.problem("E060", f"argument {number} of `{name}()` {what}")
     if name == "matches":
         _check_pattern(given[1]["value"] if given[1]["type"] == "literal" else None, token)
 

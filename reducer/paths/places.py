@@ -23,7 +23,7 @@ from reducer.errors import shortened
 from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
 from reducer.paths.parser import MAX_NESTING, Node, parse
 from reducer.paths.syntax import PathError, Token, closing, is_call
-from reducer.values import PLAIN, is_media, shown
+from reducer.values import is_media
 
 Step: TypeAlias = tuple[Any, ...]
 Shape: TypeAlias = tuple[Step, ...]
@@ -85,18 +85,17 @@ def _accepted(place: P, condition: Expression) -> list[P]:
 def _accepted_items(place: P, condition: Expression) -> list[P]:
     accepted = []
     for item in place.items() or ():
-        if item is not None and condition.holds(item.json):
-            accepted.append(item)
+        if item is not None:
+            accepted += _accepted(item, condition)
     return accepted
-
-
-def _indexed(place: P, index: int) -> list[P | None]:
-    items = place.items() or ()
-    return [items[index]] if -len(items) <= index < len(items) else []
 
 
 def _sliced(place: P, *bounds: int | None) -> Sequence[P | None]:
     return (place.items() or ())[slice(*bounds)]
+
+
+def _indexed(place: P, index: int) -> Sequence[P | None]:
+    return _sliced(place, index, index + 1 or None)
 
 
 _NEXT: dict[str, Callable[..., Sequence[Any]]] = {
@@ -127,7 +126,7 @@ def overlap(a: Sequence[object], b: Sequence[object]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """A value and the keys and indexes that lead to it from the root. Implements `Place`."""
+    """A JSON value, and the keys and indexes that lead to it from the root. Implements `Place`."""
 
     value: Any
     keys: tuple[str | int, ...] = ()
@@ -137,23 +136,21 @@ class ValuePlace:
         return self.value
 
     def field(self, name: str) -> ValuePlace | None:
-        fields = self._object()
-        return self._below(fields[name], name) if name in fields else None
+        return self._below(self._object().get(name), name)
 
     def values(self) -> Sequence[ValuePlace | None]:
         return [self._below(item, key) for key, item in self._object().items()]
 
     def items(self) -> Sequence[ValuePlace | None] | None:
-        items = self.value if type(self.value) in PLAIN else shown(self.value)
-        return [self._below(item, number) for number, item in enumerate(items)] if type(items) is list else None
+        if type(self.value) is not list:
+            return None
+        return [self._below(item, number) for number, item in enumerate(self.value)]
 
     def _object(self) -> dict[str, Any]:
-        fields = shown(self.value)
-        return fields if type(fields) is dict and not is_media(fields) else {}
+        return self.value if type(self.value) is dict and not is_media(self.value) else {}
 
     def _below(self, item: Any, key: str | int) -> ValuePlace | None:
-        is_null = item is None or (type(item) is float and shown(item) is None)
-        return None if is_null else ValuePlace(item, (*self.keys, key))
+        return None if item is None else ValuePlace(item, (*self.keys, key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +172,11 @@ class Path:
         return tuple((shape[: n + 1], step[1]) for n, step in enumerate(shape) if step[0] in ("filter", "only"))
 
     def places(self, value: Any) -> list[ValuePlace]:
-        """Return the places in a value, in order. Raises `values.Unreducible`."""
+        """Return the places in a JSON value, in order. Raises `values.Unreducible` if a filter finds it too deep."""
         return [] if value is None else walk(self.shape, ValuePlace(value))
 
     def find(self, value: Any) -> list[Any]:
-        """Return the values at the places, in order. Raises `values.Unreducible`."""
+        """Return the values at the places in a JSON value, in order. Raises the same as `places`."""
         return [place.value for place in self.places(value)]
 
 
@@ -234,12 +231,11 @@ def _created(tokens: tuple[Token, ...], position: int) -> tuple[str, str] | None
         return f"`{shortened(token.value)}()` creates a value", "use functions only in filters and conditions"
     if token.type != "lbracket":
         return _NEW.get(token.type)
-    if position > 0 and tokens[position - 1].type == "dot":
-        return "`[...]` with expressions in it creates a list", "remove the dot before `[`"
     inside = tokens[position + 1].type
-    if inside in ("number", "colon") or (inside == "star" and tokens[position + 2].type == "rbracket"):
+    selects = inside in ("number", "colon") or (inside == "star" and tokens[position + 2].type == "rbracket")
+    if selects and (position == 0 or tokens[position - 1].type != "dot"):
         return None
-    return "`[...]` with expressions in it creates a list", "to select keys write `keep: [a, b]`"
+    return "`[...]` with expressions in it creates a list", "select items with `[0]` or `[*]`, keys with `keep: [a, b]`"
 
 
 def _follow(node: Node, lists: int, conditions: Iterator[str]) -> tuple[Shape, int]:

@@ -125,10 +125,19 @@ _CHARACTERS = {
     "+": ("E061", _ARITHMETIC),
     "/": ("E061", "separate keys with dots"),
     "%": ("E061", _ARITHMETIC),
+    '"': ("E069", "inside quotes write a backslash as `\\\\`"),
+    "`": ("E069", "inside quotes write a backslash as `\\\\`"),
     **dict.fromkeys("“”„‘’", ("E057", "write straight single quotes around a text")),
+}
+_MESSAGES = {
+    "E052": "`{}` is not an operator",
+    "E053": "`{}` is not an operator",
+    "E061": "`{}` is not an operator",
+    "E069": "the text in {} is not valid JSON",
 }
 _UNCLOSED = {'"': 'close the key with `"`', "'": "close the text with `'`", "`": "close the literal with a backtick"}
 _QUOTE = "put a key with characters other than letters, digits and `_` in double quotes"
+_KEY = re.compile(r"[\w-]*\w[\w-]*")
 
 
 def _lexer_error(text: str, error: LexerError) -> PathError:
@@ -138,52 +147,40 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
         advice = _UNCLOSED.get(character, "")
         return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=advice)
     if character == "-":
-        key = re.findall(r"[\w-]*$", text[:at])[0] + re.findall(r"^[\w-]*", text[at:])[0]
-        is_key = key.strip("-") != ""
-        advice = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
-        return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=advice)
-    if character in '"`':
-        advice = "inside quotes write a backslash as `\\\\`"
-        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=advice)
+        advice = _ARITHMETIC
+        for key in _KEY.finditer(text):
+            if key.start() <= at < key.end():
+                advice = f'quote the key: `"{shortened(key[0])}"`'
+        return PathError("E057", "a bare key cannot contain `-`", at + 1, help=advice)
     code, advice = _CHARACTERS.get(character, ("E057", _QUOTE))
-    message = f"`{character}` is not an operator" if code in ("E052", "E061") else f"unknown character `{character}`"
-    return PathError(code, message, at + 1, help=advice)
+    return PathError(code, _MESSAGES.get(code, "unknown character `{}`").format(character), at + 1, help=advice)
 
 
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
-_OPERATORS = "the operators are ==, !=, <, <=, >, >=, &&, || and !"
 _UNEXPECTED = (
+    ("unquoted_identifier", "unquoted_identifier", "E053", "the operators are ==, !=, <, <=, >, >=, &&, || and !"),
+    ("unquoted_identifier", "current", "E057", 'quote a key that starts with `@`: `"@{}"`'),
     ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
+    ("number", "", "E056", "write a number after an operator and without leading zeros: `score > 5`"),
     ("dot", "dot", "E055", "write one dot: JMESPath has no `..` operator"),
     ("dot", "", "E064", ""),
     ("expref", "", "E062", "write `&&`"),
     ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),
     ("", "dot", "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'),
+    ("", "", "E064", ""),
 )
 """The types of a token and of the previous one (empty for any type), the code and the help."""
 
 
 def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
     """Explain a token that cannot follow the previous one."""
-    token, before = tokens[position], tokens[position - 1] if position else None
-    for word in filter(None, (token, before)):
+    token, before = tokens[position], tokens[max(position - 1, 0) : position]
+    for word in (token, *before):
         operator = _WORDS.get(str(word.value).lower()) if word.type == "unquoted_identifier" else None
         if operator is not None:
             return word.problem("E053", f"`{word.value}` is not an operator", f"write `{operator}`")
-    previous = "" if before is None else before.type
-    if token.type == previous == "unquoted_identifier":
-        return token.problem("E053", f"`{shortened(token.text)}` is not an operator", _OPERATORS)
-    if token.type == "number" and previous != "lbracket":
-        code, advice = "E056", "write a number after an operator and without leading zeros: `score > 5`"
-    elif previous == "current" and token.type.endswith("identifier"):
-        code, advice = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
-    else:
-        code, advice = _unexpected(token.type, previous)
-    return token.problem(code, f"unexpected `{shortened(token.text)}`", advice)
-
-
-def _unexpected(kind: str, previous: str) -> tuple[str, str]:
-    for this, before, code, advice in _UNEXPECTED:
-        if this in (kind, "") and before in (previous, ""):
-            return code, advice
-    return "E064", ""
+    previous = before[0].type if before else ""
+    rows = (row[2:] for row in _UNEXPECTED if row[0] in (token.type, "") and row[1] in (previous, ""))
+    code, advice = next(rows)
+    message = _MESSAGES.get(code, "unexpected `{}`").format(shortened(token.text))
+    return token.problem(code, message, advice.format(token.value))

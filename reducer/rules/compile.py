@@ -7,32 +7,27 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from reducer.entities import expand
 from reducer.entities.custom import read_words
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
 from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
-from reducer.operations import operations
 from reducer.operations.fields import Mark, Preserved
-from reducer.operations.op import Op, StepKeys
+from reducer.operations.op import Op
 from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
-from reducer.rules.parser import MappingNode, SequenceNode, Tree, locate, parse, plain
+from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_of_marked, text_paths
-from reducer.rules.validation import listed, report_unknown, validated, without_empty_keys
+from reducer.rules.validation import validated, without_empty_keys
 from reducer.values import escaped
 
-M = TypeVar("M", bound=BaseModel)
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
-MAX_STEPS = 200
 
 
 def read_rules(*sources: FilePath | str) -> Ruleset:
@@ -152,10 +147,6 @@ class _Context:
     vocabulary: Vocabulary
     conditions: Mapping[str, str]
 
-    def validated(self, model: type[M], data: Any, node: Tree) -> M | None:
-        """Return the data of a node as an instance of a model, or None if it has errors; report all problems."""
-        return validated(model, data, node, self.report, context=self.vocabulary)
-
 
 def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
     """Yield the rule of a file, or nothing if keys are wrong or the file contains no rule; report its problems."""
@@ -164,33 +155,49 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return
     data = plain(tree)
-    if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
-        context.validated(RuleFile, {**data, "tool": "-"}, tree)
+    is_shared = not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS)
+    if is_shared:
+        data["tool"] = "-"
+    _insert_conditions(data, tree, context)
+    checked = validated(RuleFile, data, tree, report, context=context.vocabulary)
+    if checked is None or is_shared:
         return
-    checked = context.validated(RuleFile, data, tree)
-    ops = _compile_steps(tree, context)
-    if checked is not None and checked.prefixed:
-        _check_prefixed(tree, context.report, checked)
-    if checked is None or ops is None:
-        return
-    if not ops and checked.max_chars is None:
+    if checked.prefixed:
+        _check_prefixed(tree, report, checked)
+    if not checked.steps and checked.max_chars is None:
         if not tree.incomplete:
             report.add(locate(tree, ("tool",), key=True), "E015", "this rule does nothing")
         return
     general = None if checked.preserve is None else context.vocabulary.expand(checked.preserve)
-    steps = tuple(_step(number, op, node, context, general) for number, (op, node) in enumerate(ops, 1))
+    steps = tuple(_step(number, op, tree, context, general) for number, op in enumerate(checked.steps, 1))
     for step, (code, message, advice) in lint(steps):
         report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, advice)
     yield _assembled(report, checked, steps, context.vocabulary, general)
 
 
-def _step(number: int, op: Op, node: Tree, context: _Context, general: frozenset[str] | None) -> Step:
+def _insert_conditions(data: dict[str, Any], tree: Tree, context: _Context) -> None:
+    """Replace the names of conditions in `always_keep` by their texts, and warn about those that are misspelt."""
+    steps = data.get("steps")
+    for number, step in enumerate(steps if type(steps) is list else ()):
+        word = step.get("always_keep") if type(step) is dict else None
+        if type(word) is not str:
+            continue
+        near = nearest(word, context.conditions) if word.isidentifier() else ""
+        if word in context.conditions:
+            step["always_keep"] = context.conditions[word]
+        elif near:
+            message = f"`{word}` is not a condition, so it is used as a key"
+            context.report.add(locate(tree, ("steps", number, "always_keep")), "W032", message, did_you_mean(near))
+
+
+def _step(number: int, op: Op, tree: Tree, context: _Context, general: frozenset[str] | None) -> Step:
     """Return a step. It preserves its own entity types, those of the rule (`general`), or by default the key types."""
     preserves = KEY_TYPES if op.cuts_blindly else frozenset()
     if op.preserve is not None:
         preserves = context.vocabulary.expand(op.preserve)
     elif general is not None:
         preserves = general
+    node = locate(tree, ("steps", number - 1))
     location = Location(context.report.file, node.line, node.column)
     return Step(number, op.path or compile_path("@"), op, preserves, location)
 
@@ -256,66 +263,3 @@ def _bounds(preserve: Preserved | None, vocabulary: Vocabulary) -> list[tuple[fr
         for name, count in preserve.items():
             bounds.append((vocabulary.expand([name]), count))
     return bounds
-
-
-def _compile_steps(tree: MappingNode, context: _Context) -> list[tuple[Op, Tree]] | None:
-    """Return the operations of a rule with their nodes, or None if one of them is wrong; report all problems."""
-    node = locate(tree, ("steps",))
-    items = node.items if isinstance(node, SequenceNode) else ()
-    if len(items) > MAX_STEPS:
-        message = f"this rule has {len(items):,} steps; at most {MAX_STEPS} are allowed"
-        advice = "split the rule, or combine steps that have the same path"
-        context.report.add(locate(tree, ("steps",), key=True), "E003", message, advice)
-        return None
-    ops = []
-    for item in items:
-        op = _compile_op(item, context)
-        if op is not None:
-            ops.append((op, item))
-    return ops if len(ops) == len(items) else None
-
-
-def _compile_op(node: Tree, context: _Context) -> Op | None:
-    """Compile the operation of a step and report its problems."""
-    if not isinstance(node, MappingNode):
-        advice = f"the actions are {listed(operations())}"
-        context.report.add(node, "E020", "expected a step, which is a mapping with one action", advice)
-        return None
-    data = plain(node)
-    actions = [key for key in data if key in operations()]
-    if len(actions) == 1:
-        _insert_condition(data, node, context)
-        return context.validated(operations()[actions[0]], data, node)
-    _report_actions(context.report, node, actions)
-    shared = {key: data[key] for key in data if key in StepKeys.model_fields}
-    context.validated(StepKeys, shared, node)
-    return None
-
-
-def _insert_condition(data: dict[str, Any], node: Tree, context: _Context) -> None:
-    """Replace the name of a condition in `always_keep` by its text, or warn if it is misspelt."""
-    word = data.get("always_keep")
-    if type(word) is not str:
-        return
-    near = nearest(word, context.conditions) if word.isidentifier() else ""
-    if word in context.conditions:
-        data["always_keep"] = context.conditions[word]
-    elif near:
-        message = f"`{word}` is not a condition, so it is used as a key"
-        context.report.add(locate(node, ("always_keep",)), "W032", message, did_you_mean(near))
-
-
-def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:
-    """Report a step with several actions, or with none, perhaps because it is misspelt."""
-    data = plain(node)
-    if actions:
-        second = locate(node, (actions[1],), key=True)
-        report.add(second, "E014", f"this step already has the action `{actions[0]}`")
-        return
-    # Do not report the keys that belong to a misspelt action.
-    known = set[str]().union(*(op.model_fields for op in operations().values()))
-    unknown = [key for key in data if key not in known]
-    for key in unknown:
-        report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
-    if not unknown and not node.incomplete:
-        report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")

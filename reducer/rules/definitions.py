@@ -64,8 +64,9 @@ def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
     """Return the named conditions of rule files as texts; an invalid one is `@`, so that its uses are not reported."""
     conditions: dict[str, str] = {}
     for name, _, node, _ in definitions(files, "conditions"):
+        conditions[name] = str(plain(node))
         try:
-            conditions[name] = compile_expression(node.value).text if isinstance(node, ScalarNode) else "@"
+            compile_expression(conditions[name])
         except PathError:
             conditions[name] = "@"
     return MappingProxyType(conditions)
@@ -113,12 +114,10 @@ def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tup
     """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
     finders: list[Find] = []
-    words: dict[str, None] = {}
+    words = dict.fromkeys(keys.words or ())
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):
             report.add(locate(node, ("words", number)), "E096", wrong)
-        else:
-            words[word] = None
     for number, file in enumerate(keys.words_file or ()):
         try:
             words.update(dict.fromkeys(words_in(Path(report.file).parent / file)))

@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetPydanticSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
+from reducer.operations import operations
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
 from reducer.paths import Chain, Path
@@ -105,7 +114,7 @@ class EntityKeys(Model):
     pattern: Names | None = Field(None, description="One or several regexes (requires the extra `patterns`).")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
-        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
+        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST] | None
     ) = Field(None, description="A text file with one word per line, next to the rule file.")
     case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
     ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")
@@ -121,19 +130,32 @@ class EntityKeys(Model):
         return self
 
 
-def _version(value: Any) -> Any:
-    if type(value) is int and value != 1:
-        raise PydanticCustomError("E017", "expected version 1 of the rule language, not {version}", {"version": value})
-    return value
+def _action(step: Any) -> str | None:
+    """Return the tag of the first action of a step; others are not valid keys of the same step."""
+    actions = [f"[{key}]" for key in step if key in operations()] if type(step) is dict else []
+    return actions[0] if actions else None
 
 
+def _any_operation(source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    choices = {f"[{verb}]": handler.generate_schema(op) for verb, op in operations().items()}
+    return core_schema.tagged_union_schema(
+        choices, _action, custom_error_type="E013", custom_error_message="this step has no action"
+    )
+
+
+MAX_STEPS = 200
+_Steps = Annotated[
+    list[Annotated[Op, GetPydanticSchema(_any_operation)]],
+    Field(min_length=1, max_length=MAX_STEPS),
+    AfterValidator(tuple),  # tuples are searched for warnings, lists are data
+]
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
-    """The keys of a rule file. Operations check the steps; `definitions` checks entities and conditions."""
+    """The keys of a rule file; `definitions` checks the entities and conditions."""
 
-    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
+    version: Literal[1] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     prefixed: bool = Field(
         False, description="`true`: the names also match behind the prefix of a server; requires `when.where`."
@@ -144,9 +166,7 @@ class RuleFile(Model):
         None, description="`all`: every object keeps all of its keys, and lists get no markers."
     )
     mark: Literal[False] | None = Field(None, description="`false`: no marker counts the removed items of lists.")
-    steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
-        None, description="The steps run from top to bottom, each on the result of the previous one."
-    )
+    steps: _Steps = Field([], description="The steps run from top to bottom, each on the result of the previous one.")
     preserve: Preserved | None = Field(
         None, description="Entity types that survive: a list, or a mapping of types to maximum numbers."
     )

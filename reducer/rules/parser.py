@@ -24,8 +24,6 @@ MAX_CHARS = 250_000
 """The maximum length of a rule file: the pure parser needs up to 27 µs per character."""
 MAX_DEPTH = 64
 """The maximum number of levels: rules need six, inline samples a few more."""
-MAX_DIGITS = 640
-"""The maximum length of a number: `int` accepts this many digits under every setting of the interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +72,14 @@ def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree
     With `key=True`, return the last key of `place` instead of its value.
     """
     node = tree
-    for number, step in enumerate(place):
-        if isinstance(node, MappingNode):
-            entry = next((entry for entry in node.entries if entry[0].value == step), None)
-            if entry is None:
-                break
-            node = entry[0 if key and number == len(place) - 1 else 1]
-        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
+    for number, step in enumerate(place, 1):
+        if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
             node = node.items[step]
+            continue
+        for name, value in node.entries if isinstance(node, MappingNode) else ():
+            if name.value == step:
+                node = name if key and number == len(place) else value
+                break
         else:
             break
     return node
@@ -112,7 +110,6 @@ def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
 _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Ten times as fast as the pure parser, which reports errors more precisely."""
 _YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
-_ANCHOR = re.compile(r"&([\w-]+)")
 _WORDS: dict[str, str | int | float | bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -133,7 +130,7 @@ _START = Span(1, 1, 1)
 
 
 class _Unreadable(Exception):
-    """Stops reading. The arguments are a span, a code and a message."""
+    """Stops reading. The arguments are those of a `Fault`."""
 
 
 def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
@@ -147,15 +144,14 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
     _check_characters(text, report)
     if report.problems:
         return None, report
-    try:
+    failure = Exception()
+    for loader in (_FAST_LOADER, yaml.SafeLoader):
         try:
-            return _read("\n".join(lines), report, _FAST_LOADER), report
-        except _YAML_ERRORS:
-            report.problems.clear()
-            return _read("\n".join(lines), report, yaml.SafeLoader), report
-    except (_Unreadable, *_YAML_ERRORS) as error:
+            return _read("\n".join(lines), report, loader), report
+        except (_Unreadable, *_YAML_ERRORS) as error:
+            failure = error
         report.problems.clear()
-        report.add(*(error.args if isinstance(error, _Unreadable) else explain(report.lines, error)))
+    report.add(*(failure.args if isinstance(failure, _Unreadable) else explain(report.lines, failure)))
     return None, report
 
 
@@ -169,27 +165,22 @@ def _check_characters(text: str | bytes, report: Report) -> None:
             code, span = ord(match[0]), Span(row, match.start() + 1, 1)
             if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
                 return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
-            advice = "remove it" if 0xD800 <= code <= 0xDFFF else f'remove it, or write \\u{code:04x} inside "…"'
-            return report.add(span, "E002", f"invisible character (U+{code:04X})", advice)
+            return report.add(span, "E002", f"invisible character (U+{code:04X})")
     return None
 
 
 def _read(text: str, report: Report, loader_type: Any) -> Tree:
     """Return the tree of the only document. Raises `_Unreadable` and the errors of PyYAML."""
     loader = loader_type(text)
-    try:
-        loader.get_event()
-        if loader.check_event(e.StreamEndEvent):
-            raise _Unreadable(_START, "E004", "the file is empty")
-        start: Any = loader.get_event()
-        root = _Reader(text, report, loader, frozenset(_ANCHOR.findall(text))).node(MAX_DEPTH)
-        loader.get_event()
-        second: Any = loader.get_event()
-        if start.version or start.tags or type(second) is not e.StreamEndEvent:
-            extra = start if start.version or start.tags else second
-            raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file can have only one YAML document")
-    finally:
-        loader.dispose()
+    loader.get_event()
+    if loader.check_event(e.StreamEndEvent):
+        raise _Unreadable(_START, "E004", "the file is empty")
+    loader.get_event()
+    root = _Reader(text, report, loader).node(MAX_DEPTH)
+    loader.get_event()
+    second: Any = loader.get_event()
+    if type(second) is not e.StreamEndEvent:
+        raise _Unreadable(Span(*_at(second), 3), "E008", "a rule file can have only one YAML document")
     return root
 
 
@@ -199,31 +190,32 @@ def _at(event: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Builds the nodes of a text from the events of a loader; `anchors` are the names of its anchors."""
+    """Builds the nodes of a text from the events of a loader."""
 
     text: str
     report: Report
     loader: Any
-    anchors: frozenset[str]
 
     def node(self, depth: int) -> Tree:
         """Return the next node, which may have at most `depth` levels."""
         event = self.loader.get_event()
-        if isinstance(event, e.ScalarEvent):
-            return self._scalar(event)
-        if isinstance(event, e.AliasEvent):
-            self._refuse(event, is_text=event.anchor not in self.anchors)
-            raw = self._raw(event, event)
-            return ScalarNode(*_at(event), len(raw), value=raw, raw=raw)
+        is_refused = isinstance(event, e.AliasEvent) or event.anchor or event.tag
+        if is_refused:  # usually a text without quotes, but not certainly
+            fault = unquoted(self.report.lines, Span(*_at(event), 1))
+            self.report.add(*fault._replace(fix=()))
+        if isinstance(event, e.ScalarEvent | e.AliasEvent):
+            return self._scalar(event, is_refused)
         if not depth:
             raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
-        if event.anchor or event.tag:
-            self._refuse(event)
         if isinstance(event, e.SequenceStartEvent):
             items = []
             while not self.loader.check_event(e.SequenceEndEvent):
                 items.append(self.node(depth - 1))
-            return self._sequence(event, self.loader.get_event(), tuple(items))
+            found = SequenceNode(*self._span(event, self.loader.get_event()), items=tuple(items))
+            if not self.report.lines[found.line - 1].startswith("[?", found.column - 1):
+                return found
+            self.report.add(*unquoted(self.report.lines, found))
+            return replace(found, items=())  # only the missing quotes are reported
         entries, keys, incomplete = [], dict[str, int](), False
         while not self.loader.check_event(e.MappingEndEvent):
             key = self._key(self.node(depth - 1), keys)
@@ -234,86 +226,59 @@ class _Reader:
                 entries.append((key, value))
         return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
-    def _raw(self, start: Any, end: Any) -> str:
-        return self.text[start.start_mark.index : end.end_mark.index]
-
     def _span(self, start: Any, end: Any) -> tuple[int, int, int]:
         """Return the line, column and width of a list or object on its first line."""
         first, last = start.start_mark, end.end_mark
-        whole = start.flow_style and last.line == first.line
-        stop = last.column if whole else len(self.report.lines[first.line].rstrip())
+        stop = last.column if last.line == first.line else len(self.report.lines[first.line].rstrip())
         return (*_at(start), max(1, stop - first.column))
 
-    def _refuse(self, event: Any, is_text: bool = False) -> None:
-        """Report an anchor, alias or tag, which is usually a text without quotes."""
-        fault = unquoted(self.report.lines[event.start_mark.line], Span(*_at(event), 1))
-        self.report.add(*(fault if is_text else fault._replace(fix=())))
-
-    def _scalar(self, event: Any) -> ScalarNode:
-        raw = self._raw(event, event)
-        if event.style not in ("'", '"'):
+    def _scalar(self, event: Any, is_refused: bool) -> ScalarNode:
+        raw = self.text[event.start_mark.index : event.end_mark.index]
+        if raw[:1] not in ("'", '"'):
             raw = raw.rstrip(" \t\n")
-        if not event.style:
-            raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, raw=raw)
-        if event.anchor or event.tag:
-            self._refuse(event)
-            return replace(node, value=raw)
+        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=raw, raw=raw)
+        if is_refused:
+            return node
         if event.style:
             # JSON escapes some characters as pairs such as `\ud83d\ude00`.
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
-        else:
+        else:  # the two parsers differ on tabs
+            node = replace(node, raw=raw.replace("\t", " "))
             value = self._plain_value(node, event.value.replace("\t", " "))
-        return node if value is event.value else replace(node, value=value)
+        return replace(node, value=value)
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
         if text in _WORDS:
             return _WORDS[text]
         if _NUMBER.fullmatch(text):
-            number = math.inf if len(text) > MAX_DIGITS else float(text) if set(text) & set(".eE") else int(text)
+            number = float(text)
             if not math.isinf(number):
-                return number
+                return number if set(text) & set(".eE") else int(text)
             self.report.add(node, "E041", f"the number `{shortened(text)}` is too large", "put it in quotes")
-        elif _CURLY.fullmatch(text):
+            return text
+        if _CURLY.fullmatch(text):
             advice = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
-        else:
-            tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
-            tag = next(tags, "").rpartition(":")[2]
-            if tag in _AMBIGUOUS:
-                code, kind, more = _AMBIGUOUS[tag]
+        for tag, pattern in _RESOLVERS.get(text[:1], ()):
+            kind = tag.rpartition(":")[2]
+            if kind in _AMBIGUOUS and pattern.match(text):
+                code, meaning, more = _AMBIGUOUS[kind]
                 shown = shortened(text)
-                message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
-                # A date is always meant as a text.
-                fix = node.edit(quoted(node.raw)) if tag == "timestamp" and "\n" not in node.raw else ()
+                message = f"`{shown}` is ambiguous without quotes: a text or {meaning}"
+                fix = node.edit(quoted(node.raw)) if kind == "timestamp" else ()  # a date is always meant as a text
                 self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
-        return text
-
-    def _sequence(self, start: Any, end: Any, items: tuple[Tree, ...]) -> Tree:
-        """Return a list, or a text if it is a filter such as `[?a == 'b']`."""
-        span, raw = self._span(start, end), self._raw(start, end)
-        if not (start.flow_style and raw.startswith("[?")):
-            return SequenceNode(*span, items)
-        text = ScalarNode(*span, value=raw, raw=raw)
-        fault = unquoted(self.report.lines[text.line - 1], text)
-        self.report.problems[:] = [problem for problem in self.report.problems if problem.location.line != text.line]
-        self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)
+                break
         return text
 
     def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
         """Return a key as a text, or None if it is invalid; `keys` maps the previous keys to their lines."""
-        if not isinstance(node, ScalarNode):
-            self.report.add(node, "E016", "a key must be text, not a list or an object")
+        if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
+            self.report.add(node, "E016", "a key must be text")
             return None
-        if not isinstance(node.value, str):
-            message = f"a key must be text, but `{shortened(node.raw)}` without quotes is not"
-            key = quoted(node.raw)
-            self.report.add(node, "E016", message, f"write {shortened(key)}:", fix=node.edit(key))
-            node = replace(node, value=node.raw)
-        name = str(node.value)
+        name = node.value
         if name in keys:
             message = f"duplicate key `{shortened(name)}`, first used in line {keys[name]}"
             self.report.add(node, "E012", message, f"remove this line, or line {keys[name]}")

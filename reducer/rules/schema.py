@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from pydantic_core import core_schema
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
-from reducer.operations.fields import ENTITY
-from reducer.operations.op import Example, Op, StepKeys, enumerated
+from reducer.operations.op import Example, Op, enumerated
+from reducer.rules.definitions import definitions
 from reducer.rules.diagnostics import written
 from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile
-from reducer.rules.parser import Tree, locate, parse, plain
+from reducer.rules.parser import parse
 
 Schema = dict[str, Any]
 
@@ -26,30 +26,28 @@ _KINDS = {dict: "objects", list: "lists", str: "texts"}
 
 
 class _Generator(GenerateJsonSchema):
-    """Does not allow null for optional keys: in a rule file, null means that the value is missing."""
+    """Leaves out titles, defaults and null: in a rule file, null means that the value is missing."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> Schema:
         return self.generate_inner(schema["schema"])
 
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> Schema:
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
 
 def schema_text(tools: Iterable[str], files: Iterable[Path]) -> bytes:
     """Return the schema as JSON in UTF-8, with the types and conditions that rule files define. Raises OSError."""
-    entities: set[str] = set()
-    conditions: set[str] = set()
+    trees = []
     for file in files:
-        tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
+        tree, report = parse(read_file(file, MAX_RULE_BYTES), str(file))
         if tree is not None:
-            entities |= _names(tree, "entities")
-            conditions |= _names(tree, "conditions")
-    schema = rule_schema(tools, sorted(entities), conditions)
-    text = json.dumps(schema, ensure_ascii=False, indent=1)
+            trees.append((tree, report))
+    entities, conditions = ([each.name for each in definitions(trees, name)] for name in ("entities", "conditions"))
+    text = json.dumps(rule_schema(tools, sorted(entities), conditions), ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-
-
-def _names(tree: Tree, section: str) -> set[str]:
-    """Return the names that a section of a rule file defines; the file may contain any errors."""
-    names = plain(locate(tree, (section,)))
-    return set(map(str, names)) if type(names) is dict and names != plain(tree) else set()
 
 
 def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditions: Iterable[str] = ()) -> Schema:
@@ -58,82 +56,31 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     Editors suggest `tools` and `conditions`. `entities` are the custom entity types, which are valid in addition to the
     built-in types.
     """
-    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys, *operations().values())
+    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys)
     _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
-    definitions: dict[str, Schema] = whole["$defs"]
-    rule = definitions.pop("RuleFile")
-    actions = {action: definitions.pop(op.__name__) for action, op in operations().items()}
-    step = _step(actions)
+    kinds: dict[str, Schema] = whole["$defs"]
+    rule = kinds.pop("RuleFile")
     keys = rule["properties"]
-    keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
-    for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
-        if examples := sorted(set(names)):
-            described["examples"] = examples
-    schema: Schema = _tidy(
-        {
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            **rule,
-            "description": "A rule file of reducer.",
-            "required": ["version"],
-            "anyOf": [
-                {"required": ["tool", "steps"]},
-                {"required": ["tool", "max_chars"]},
-                {"propertyNames": {"enum": list(SHARED_KEYS)}, "minProperties": 2},
-            ],
-            "$defs": {**definitions, "Step": step},
-        }
-    )
-    schema["$defs"]["Entity"] = {"enum": [*dict.fromkeys((*ALL_TYPES, *GROUPS, *entities))]}
-    return schema
-
-
-def _step(actions: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a step, which requires exactly one action."""
-    keys: dict[str, Schema] = {}
-    owners: dict[str, list[str]] = {}
-    for action, schema in actions.items():
-        for key, described in schema["properties"].items():
-            if key == action:
-                op = operations()[action]
-                described |= {"description": _summary(op), "markdownDescription": hover(op)}
-            elif key not in StepKeys.model_fields:
-                owners.setdefault(key, []).append(action)
-            keys[key] = described if keys.get(key, described) == described else {"anyOf": [keys[key], described]}
+    kinds["EntityType"] = {"enum": [*dict.fromkeys((*ALL_TYPES, *GROUPS, *entities))]}
+    for action, op in operations().items():
+        described = kinds[op.__name__]["properties"]
+        described[action] |= {"description": _summary(op), "markdownDescription": hover(op)}
+        if "always_keep" in described:
+            described["always_keep"]["examples"] = sorted(set(conditions))
+    keys["tool"]["examples"] = sorted(set(tools))
     return {
-        "type": "object",
-        "description": "One step: where (`path`), and exactly one action.",
-        "properties": keys,
-        "additionalProperties": False,
-        "oneOf": _required(actions),
-        "dependentSchemas": {key: {"anyOf": _required(names)} for key, names in owners.items()},
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **rule,
+        "description": "A rule file of reducer.",
+        "required": ["version"],
+        "anyOf": [
+            {"required": ["tool", "steps"]},
+            {"required": ["tool", "max_chars"]},
+            {"propertyNames": {"enum": list(SHARED_KEYS)}, "minProperties": 2},
+        ],
+        "$defs": kinds,
     }
-
-
-def _required(keys: Iterable[str]) -> list[Schema]:
-    return [{"required": [key]} for key in keys]
-
-
-def _tidy(schema: Any) -> Any:
-    """Remove what editors do not use, and mark descriptions that contain code as Markdown."""
-    if type(schema) is list:
-        return [_tidy(item) for item in schema]
-    if type(schema) is not dict:
-        return schema
-    if schema.get("format") == ENTITY:
-        return {"$ref": "#/$defs/Entity"}
-    tidied: Schema = {}
-    for key, value in schema.items():
-        if key == "properties":
-            tidied[key] = {name: _tidy(item) for name, item in value.items()}
-        elif key != "title" and not (key == "default" and value in (None, "", [])):
-            tidied[key] = _tidy(value)
-    if tidied.get("type") == "array" and "minLength" in tidied:
-        tidied["minItems"] = tidied.pop("minLength")
-    described = tidied.get("description")
-    if type(described) is str and "`" in described:
-        tidied.setdefault("markdownDescription", described)
-    return tidied
 
 
 def _summary(op: type[Op]) -> str:

@@ -18,8 +18,6 @@ from reducer.rules.model import Step, TextPaths
 Problem: TypeAlias = tuple[str, str, str]
 """Code, message and help."""
 
-_PARTIAL = frozenset({"filter", "index", "slice"})
-
 
 class Conflict(NamedTuple):
     """Step `reader` depends on the value at `chain` in the return, and step `remover` can change it."""
@@ -119,8 +117,8 @@ def _may_contain(base: Chain, chain: Chain, marked: tuple[Chain, ...] | None) ->
 
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     """Yield errors and probable mistakes of steps, at most one for each step."""
-    for number, step in enumerate(steps):
-        problem = _moving_index(step, steps) or _on_each_item(step) or _after(steps[:number], step)
+    for step in steps:
+        problem = _moving_index(step, steps) or _on_each_item(step)
         if problem is not None:
             yield step, problem
 
@@ -130,12 +128,12 @@ def _moving_index(step: Step, steps: tuple[Step, ...]) -> Problem | None:
     for number, (kind, *position) in enumerate(step.path.shape):
         if kind == "slice" or (kind == "index" and position[0] < 0):
             return "E066", "a path cannot use a slice or an index from the end", ""
-        if kind == "index" and _isshortened_lists(names_of(step.path.shape[:number]), steps):
+        if kind == "index" and _is_shortened(names_of(step.path.shape[:number]), steps):
             return "E067", "a path cannot use an index in a list that a step shortens", ""
     return None
 
 
-def _isshortened_lists(place: Chain, steps: tuple[Step, ...]) -> bool:
+def _is_shortened(place: Chain, steps: tuple[Step, ...]) -> bool:
     for step in steps:
         for items in shortened_lists(step):
             if len(place) == len(items) and overlap(place, items):
@@ -148,29 +146,6 @@ def _on_each_item(step: Step) -> Problem | None:
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
-
-
-def _after(before: tuple[Step, ...], step: Step) -> Problem | None:
-    """Find a step that works on what an earlier step removes."""
-    way = _along(step.path.shape)
-    for earlier in before:
-        place = _along(earlier.path.shape)
-        below = tuple(str(key) for key in way[len(place) :] if key != ITEM)
-        if earlier.op.when is None and below and _contains(earlier, place, way):
-            advice = earlier.op.removes_before(below)
-            if advice:
-                return (
-                    "W040",
-                    f"step {earlier.number} (`{earlier.op.verb()}`) already removes `{step.path.text}`",
-                    advice,
-                )
-    return None
-
-
-def _contains(step: Step, place: Way, way: Way) -> bool:
-    """Return whether a way passes through all places of a step, which are at `place`."""
-    is_partial = not _PARTIAL.isdisjoint(kind for kind, *_ in step.path.shape)
-    return not is_partial and all(there in (key, "*") for key, there in zip(way, place, strict=False))
 
 
 Way: TypeAlias = tuple[str | int, ...]

@@ -17,13 +17,17 @@ _MAX_LINE = 1000
 _MAX_ABOVE = 50
 """The number of lines above an error that are searched for an unclosed quote."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
-_LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
-"""The indentation with dashes, the key and the value with its comment."""
+_LINE = re.compile(rf"\s*(?:-\s+)*(?:({_QUOTED.pattern}|[^\s#\"'\[{{].*?)\s*:(?:\s+|$))?(.*)")
+"""A line with its key and its value, which may have a comment."""
+_COMMENT = re.compile(r"(?:^|\s)#")
 _PATH = re.compile(r"[\[{][?*:].*|(?:\[[^\[\]{}]*\]|\{[^\[\]{}]*\})(?:[^\s,\]}]|\s*[=!<>|&]).*(?<![\]}])")
 """A value that starts like a list or an object, and goes on like a path."""
+_ITEM = re.compile(r"\[[^\]]*\]?|(?:[^,\[\]{}:]|:(?!\s|$))*")
+"""A key, or an item of a list in brackets."""
 _GLUED = re.compile(r"(\s*(?:-\s+)*)(\w[\w-]*:|-)([^\s:/-].*)")
 """A line `key:value` or `-item`: its indentation, its sign with the key, and the rest."""
 _CLOSING = {"[": "]", "{": "}"}
+_RESERVED = tuple("@`%*&!")
 
 
 class Fault(NamedTuple):
@@ -36,14 +40,24 @@ class Fault(NamedTuple):
     fix: tuple[Edit, ...] = ()
 
 
+class _Line(NamedTuple):
+    """A line `- key: value # comment`: its number, its text, its key, and its value from a column on."""
+
+    row: int
+    text: str
+    key: str
+    column: int
+    value: str
+
+
 class _Error(NamedTuple):
     """A syntax error: where it was noticed, where the construct starts, both with their lines, and what PyYAML says."""
 
     lines: Sequence[str]
     at: Span
-    line: str
+    line: _Line
     start: Span
-    first_line: str
+    first_line: _Line
     problem: str
     context: str
 
@@ -54,9 +68,9 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     if not isinstance(error, MarkedYAMLError) or mark is None:
         return Fault(Span(1, 1, 1), "E042", "an escape sequence in this file is not a valid character")
     at, start = _position(mark), _position(error.context_mark or mark)
-    line, first_line = lines[at.line - 1], lines[start.line - 1]
+    line, first_line = _line(lines, at.line), _line(lines, start.line)
     found = _Error(lines, at, line, start, first_line, error.problem or "", error.context or "")
-    for trap in _TRAPS if max(len(line), len(first_line)) <= _MAX_LINE else (_tab,):
+    for trap in _TRAPS if max(len(line.text), len(first_line.text)) < _MAX_LINE else ():
         fault = trap(found)
         if fault is not None:
             return fault
@@ -68,115 +82,90 @@ def _position(mark: Mark) -> Span:
     return Span(mark.line + 1, mark.column + 1, 1)
 
 
+def _line(lines: Sequence[str], row: int) -> _Line:
+    """Return a line; a blank and `#` after a closed quote start a comment."""
+    text = lines[row - 1][:_MAX_LINE]
+    match = _LINE.fullmatch(text)
+    if match is None:
+        return _Line(row, text, "", 0, "")
+    value = match[2]
+    head = _COMMENT.split(value, maxsplit=1)[0]
+    if not (head.count('"') % 2 or head.count("'") % 2):
+        value = head
+    return _Line(row, text, match[1] or "", match.start(2) + 1, value.rstrip())
+
+
 def _tab(error: _Error) -> Fault | None:
-    if "character '\\t'" not in error.problem:
-        return None
-    spaces = shortened(error.line.replace("\t", "  "))
-    return Fault(error.at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
+    return Fault(error.at, "E036", "YAML does not allow a tab here") if "character '\\t'" in error.problem else None
 
 
 def _escape(error: _Error) -> Fault | None:
     if "quoted scalar" not in error.context or "escape" not in error.problem:
         return None
-    span = Span(error.at.line, error.at.column - 1, 2)
-    escape = error.line[span.column - 1 : span.column + 1]
-    return Fault(span, "E042", f"`{escape}` is not an escape sequence")
+    return Fault(Span(error.at.line, error.at.column - 1, 2), "E042", "this is not an escape sequence")
 
 
 def _unquoted_text(error: _Error) -> Fault | None:
     """Explain a key or value that needs quotes."""
-    if "cannot start any token" in error.problem:
-        return unquoted(error.line, error.at)
-    in_flow = error.context.startswith("while parsing a flow")
-    return _value(error.line, error.at, in_flow) or _value(error.first_line, error.start, in_flow)
+    return _value(error.lines, error.line, error.at) or _value(error.lines, error.first_line, error.start)
 
 
-def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
+def _value(lines: Sequence[str], line: _Line, at: Span) -> Fault | None:
     """Explain an error at a position in a key or value that needs quotes."""
-    _, key, column, value = _parts(line)
-    if value and column <= at.column <= column + len(value):
-        start, whole = Span(at.line, column, 1), _QUOTED.match(value)
-        if _PATH.fullmatch(value) or (value[0] in "@`%*&!|>" and not in_flow):
-            return unquoted(line, start)
-        if whole is not None and whole.end() < len(value) and not in_flow:
+    value = line.value
+    if value and line.column <= at.column <= line.column + len(value):
+        start, whole = Span(line.row, line.column, 1), _QUOTED.match(value)
+        if _PATH.fullmatch(value) or value[0] in "@`%*&!|>":
+            return unquoted(lines, start)
+        if whole is not None and whole.end() < len(value):
             # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text that contains quotes.
             text = value[1:-1] if value[-1] == value[0] and not value[whole.end()].isspace() else value
             return _needs_quotes("E033", "there is text after the closing quote: the whole value", line, start, text)
-        if key and value[0] not in "\"'[{" and re.search(r":(?:\s|$)", value) and not in_flow:
+        if line.key and value[0] not in "\"'[{" and re.search(r":(?:\s|$)", value):
             return _needs_quotes("E032", "text that contains `: `", line, start)
-    return unquoted(line, at) if _character(line, at) in tuple("@`%*&!") else None
+    return unquoted(lines, at) if _character(line, at) in _RESERVED else None
 
 
-def unquoted(line: str, at: Span) -> Fault:
+def unquoted(lines: Sequence[str], at: Span) -> Fault:
     """Explain a key, value or item that starts with a reserved character."""
+    line = _line(lines, at.line)
     first = _character(line, at)
     return _needs_quotes("E031" if first in _CLOSING else "E030", f"text that starts with `{first}`", line, at)
 
 
-def _needs_quotes(code: str, what: str, line: str, at: Span, text: str = "") -> Fault:
+def _needs_quotes(code: str, what: str, line: _Line, at: Span, text: str = "") -> Fault:
     """Return a fault for the key, value or item at a position, which needs quotes around it or around `text`."""
-    key_column, key, column, value = _parts(line)
-    if at.column == column:
-        source, shown = value, f"{key}: " if key else ""
-    elif at.column == key_column and key:
-        source, shown = key, ""
-    else:
-        match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[at.column - 1 : at.column - 1 + _MAX_LINE])
-        source, shown = match[0].rstrip() if match else "", ""
+    item = _ITEM.match(line.text, at.column - 1)
+    source, before = item[0].rstrip() if item else "", ""
+    if at.column == line.column:
+        source, before = line.value, f"{line.key}: " if line.key else ""
     right = quoted(text or source)
-    colon = ":" if source == key else ""
     span = Span(at.line, at.column, len(source))
-    return Fault(span, code, f"{what} needs quotes", f"write {shortened(shown + right + colon)}", span.edit(right))
+    return Fault(span, code, f"{what} needs quotes", f"write {shortened(before + right)}", span.edit(right))
 
 
-def _character(line: str, at: Span) -> str:
-    return line[at.column - 1 : at.column]
-
-
-def _parts(line: str) -> tuple[int, str, int, str]:
-    """Return the key and the value of a line `- key: value # comment`, each after its column."""
-    match = _LINE.fullmatch(line[:_MAX_LINE])
-    if match is None:
-        return 0, "", 0, ""
-    value = match[3]
-    for comment in re.finditer(r"(?:^|[ \t])#", value):
-        head = value[: comment.start()]
-        if not head.count('"') % 2 and head.count("[") == head.count("]") and head.count("{") == head.count("}"):
-            value = head
-            break
-    return match.end(1) + 1, match[2] or "", match.start(3) + 1, value.rstrip()
+def _character(line: _Line, at: Span) -> str:
+    return line.text[at.column - 1 : at.column]
 
 
 def _unclosed_quote(error: _Error) -> Fault | None:
     """Explain an unclosed quote. If another quote closes it, the error appears far below."""
     if "quoted scalar" in error.context:
-        return _unclosed(error.first_line, error.start)
-    last = error.at.line - 1
-    for row in range(last, max(0, last - _MAX_ABOVE), -1):
-        _, _, column, value = _parts(error.lines[row - 1])
-        if value[:1] in ('"', "'") and not _QUOTED.match(value):
-            return _unclosed(error.lines[row - 1], Span(row, column, 1))
+        return Fault(error.start, "E034", "this quote is not closed")
+    for row in range(error.at.line - 1, max(0, error.at.line - _MAX_ABOVE), -1):
+        line = _line(error.lines, row)
+        if line.value[:1] in ('"', "'") and not _QUOTED.match(line.value):
+            return Fault(Span(row, line.column, 1), "E034", "this quote is not closed")
     return None
 
 
-def _unclosed(line: str, at: Span) -> Fault:
-    _, key, column, value = _parts(line)
-    advice = f"write {shortened(f'{key}: {value}{_character(line, at)}')}" if key and at.column == column else ""
-    return Fault(at, "E034", "this quote is not closed", advice)
-
-
-def _bracket(error: _Error) -> Fault | None:
-    """Explain an unclosed or unopened bracket, and a missing comma."""
-    bracket, char = _character(error.first_line, error.start), _character(error.line, error.at)
-    if bracket not in _CLOSING or not error.problem.startswith("expected ','"):
-        return Fault(error.at, "E035", f"this `{char}` has no opening bracket") if char in ("]", "}") else None
-    _, key, _, value = _parts(error.first_line)
+def _unclosed_bracket(error: _Error) -> Fault | None:
+    bracket, line = _character(error.first_line, error.start), error.first_line
+    is_below = error.at.line > error.start.line or "<stream end>" in error.problem
+    if not is_below or bracket not in _CLOSING or not error.problem.startswith("expected ','"):
+        return None
     closing = _CLOSING[bracket]
-    if "<stream end>" not in error.problem and error.at.line == error.start.line:
-        return Fault(error.at, "E035", f"a `,` or `{closing}` is missing before this")
-    advice = f"write {key}: {value}{closing}" if key else f"add the closing `{closing}`"
-    if "#" in value:
-        advice = "a blank and `#` start a comment: put the text with `#` in quotes"
+    advice = f"write {line.key}: {line.value}{closing}" if line.key else f"add the closing `{closing}`"
     return Fault(error.start, "E035", f"this `{bracket}` is not closed", advice)
 
 
@@ -196,30 +185,18 @@ def _missing_dash(error: _Error) -> Fault | None:
     in_list = error.context == "while parsing a block collection"
     if not in_list or error.at.column != error.start.column or _character(error.line, error.at) == "-":
         return None
-    span, text = _whole_line(error)
+    text = error.line.text.strip()
+    span = Span(error.at.line, error.at.column, len(text))
     return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
 
 
 def _indentation(error: _Error) -> Fault | None:
-    words = ("not allowed here", "<block end>", "<block mapping start>")
-    if not any(word in error.problem for word in words) or "<document start>" in error.problem:
+    if not error.problem.startswith(("mapping values are not", "expected <block end>, but found '<block")):
         return None
-    span, text = _whole_line(error)
-    if text.startswith(":") or (_character(error.line, error.at) == "-" and text[0] != "-"):
-        return None
-    advice = ""
-    for line in reversed(error.lines[: error.at.line - 1]):
-        column, above, _, _ = _parts(line)
-        if above:
-            if not text.startswith("-"):
-                advice = f"start it in column {column}, below `{shortened(above)}`"
-            break
-    return Fault(span, "E038", "this line is not aligned with the lines above it", advice)
-
-
-def _whole_line(error: _Error) -> tuple[Span, str]:
-    text = error.line.strip()
-    return Span(error.at.line, len(error.line) - len(error.line.lstrip(" ")) + 1, max(1, len(text))), text
+    text = error.line.text
+    width = len(text.lstrip(" "))
+    span = Span(error.at.line, len(text) - width + 1, width)
+    return Fault(span, "E038", "this line is not aligned with the lines above it")
 
 
 _TRAPS: tuple[Callable[[_Error], Fault | None], ...] = (
@@ -227,7 +204,7 @@ _TRAPS: tuple[Callable[[_Error], Fault | None], ...] = (
     _escape,
     _unquoted_text,
     _unclosed_quote,
-    _bracket,
+    _unclosed_bracket,
     _missing_space,
     _missing_dash,
     _indentation,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, get_args
@@ -15,9 +14,9 @@ from reducer.entities.entity import ALL_TYPES
 from reducer.errors import Edit, did_you_mean, is_typo, nearest
 from reducer.operations import operations
 from reducer.operations.fields import Target, When
-from reducer.operations.op import Op
+from reducer.operations.op import Op, StepKeys
 from reducer.paths import Expression, Path
-from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, quoted, written
+from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
 from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
@@ -28,7 +27,7 @@ _MESSAGES = {
     "string_type": ("E020", "expected a text, not {found}"),
     "int_type": ("E020", "expected a whole number, not {found}"),
     "bool_type": ("E020", "expected true or false, not {found}"),
-    "list_type": ("E020", "expected a list, not {found}"),
+    "list_type": ("E020", "expected a list, whose items start with `- `, not {found}"),
     "tuple_type": ("E020", "expected a text or a list of texts, not {found}"),
     "dict_type": _MAPPING,
     "model_type": _MAPPING,
@@ -37,6 +36,7 @@ _MESSAGES = {
     "greater_than_equal": ("E022", "expected at least {ge}, not {input}"),
     "too_short": ("E023", "this must not be empty"),
     "string_too_short": ("E023", "this must not be empty"),
+    "too_long": ("E003", "this list has more than {max_length} items"),
 }
 """Codes and messages by the errors of pydantic; in our own validators, the type of an error is its code."""
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
@@ -54,12 +54,12 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
         return tree
     entries = []
     for key, value in tree.entries:
-        if isinstance(value, ScalarNode) and value.value is None and key.value not in _DATA and ":" not in key.raw:
-            comment = report.lines[key.line - 1][key.column + key.width :].strip()
-            advice = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
-            report.add(key, "E023", f"`{key.value}` has no value", advice)
+        if key.value in _DATA:
+            entries.append((key, value))
+        elif isinstance(value, ScalarNode) and value.value is None and ":" not in key.raw:
+            report.add(key, "E023", f"`{key.value}` has no value")
         else:
-            entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
+            entries.append((key, without_empty_keys(value, report)))
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
@@ -76,12 +76,19 @@ def validated(model: type[M], data: Any, node: Tree, report: Report, *, context:
 
 def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails]) -> None:
     """Report the errors of pydantic in a node, at most one at each place."""
-    placed = [(details, tuple(_keys(details["loc"]))) for details in errors]
-    misspelt = {place[:-1] for details, place in placed if details["type"] == "extra_forbidden"}
+    placed: list[tuple[ErrorDetails, Place]] = []
+    misspelt: set[Place] = set()
     seen: set[Place] = set()
+    for details in errors:
+        place = tuple(step for step in details["loc"] if not _is_tag(step))
+        placed.append((details, place))
+        if details["type"] == "extra_forbidden":
+            misspelt.add(place[:-1])
+        if place and details["type"] != "missing":
+            seen.add(place[:-1])
     for details, place in placed:
         if details["type"] == "extra_forbidden":
-            _report_extra(report, node, model, place)
+            _report_extra(report, node, model, details["loc"])
         elif place not in seen and not (details["type"] == "missing" and place[:-1] in misspelt):
             seen.add(place)
             _report(report, details, node, place)
@@ -92,6 +99,7 @@ def _nested() -> Mapping[str | int, type[BaseModel]]:
     """Return the models of nested mappings by their keys."""
     models: dict[str | int, type[BaseModel]] = {"when": When, "tests": Test, "given": Given, "expect": Expect}
     for verb, op in operations().items():
+        models[f"[{verb}]"] = op
         argument = _model_of(op.model_fields[verb].annotation)
         if argument is not None:
             models[verb] = argument
@@ -109,14 +117,32 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _report_extra(report: Report, node: Tree, model: type[BaseModel], place: Place) -> None:
+def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place) -> None:
     """Report a key that the model at its place does not have."""
-    nested = model
-    for key in place[:-1]:
+    *steps, word = loc
+    nested, owner = model, node
+    for key in steps:
         nested = _nested().get(key, nested)
+        owner = owner if _is_tag(key) else locate(owner, (key,))
     known = [field.alias or name for name, field in nested.model_fields.items()]
     action = nested.verb() if issubclass(nested, Op) else ""
-    report_unknown(report, locate(node, place[:-1]), str(place[-1]), known, action=action)
+    _report_unknown(report, owner, str(word), known, action=action)
+
+
+def _report_no_action(report: Report, node: Tree) -> None:
+    """Report a step without an action, perhaps because it is misspelt."""
+    if not isinstance(node, MappingNode):
+        advice = f"the actions are {listed(operations())}"
+        return report.add(node, "E020", "expected a step, which is a mapping with one action", advice)
+    is_misspelt = node.incomplete
+    for key in plain(node):
+        # Do not report the keys that belong to a misspelt action.
+        if not any(key in op.model_fields for op in operations().values()):
+            _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
+            is_misspelt = True
+    if not is_misspelt:
+        report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")
+    return None
 
 
 def _report_warnings(report: Report, node: Tree, value: Any) -> None:
@@ -131,9 +157,9 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
             report.add(span, warning.code, warning.message, warning.help)
 
 
-def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
-    # Leave out the branches of unions, such as `literal[True]` or `function-before[...]`.
-    return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
+def _is_tag(step: str | int) -> bool:
+    """Return whether a part of a location is the branch of a union, such as `[keep]` or `literal[True]`."""
+    return type(step) is str and "[" in step and step.endswith("]")
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
@@ -142,11 +168,12 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     is_missing, is_key = kind == "missing", "[key]" in details["loc"]
     owner = locate(tree, place[:-1] if is_missing else place)
     if kind in _INCOMPLETE and isinstance(owner, MappingNode) and owner.incomplete:
-        return  # the missing key is probably misspelt, which is already reported
+        return None  # the missing key is probably misspelt, which is already reported
+    if kind == "E013":
+        return _report_no_action(report, owner)
     if is_missing:
         advice = habits()["missing"].get(place[-1], "")
-        report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", advice)
-        return
+        return report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", advice)
     own = (kind if kind in catalogue() else "E020", "{msg}")
     code, message = _MESSAGES.get(kind, own)
     value, context = details["input"], details.get("ctx", {})
@@ -154,10 +181,6 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     shown = f"`{written(value)}`" if type(value) in (str, int, float, bool) else found
     words = str(context.get("expected", "")).replace("True", "true")
     advice = context.get("help", "")
-    if kind == "literal_error":
-        advice = did_you_mean(nearest(str(value), re.findall(r"'(\w+)'", words)))
-    elif kind == "list_type" and type(value) is dict:
-        advice = f"write `- ` before the first key: - {report.lines[owner.line - 1].strip(' -')}"
     fix: tuple[Edit, ...] = ()
     meant = context.get("meant", "")  # only an unknown entity type has it
     if meant and not is_key and is_typo(str(value), meant, ALL_TYPES):
@@ -165,11 +188,11 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     at: Span = locate(tree, place, key=is_key)
     if "offset" in context:
         at = part(owner, context["offset"], context["width"])
-    text = message.format(msg=details["msg"], input=value, found=found, shown=shown, words=words, ge=context.get("ge"))
-    report.add(at, code, text, advice, fix=fix)
+    text = message.format(**context, msg=details["msg"], input=value, found=found, shown=shown, words=words)
+    return report.add(at, code, text, advice, fix=fix)
 
 
-def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:
+def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:
     """Report the key `word` of a mapping that allows only the keys `known`: a step if it has an `action`."""
     key = locate(tree, (word,), key=True)
     keys = plain(tree) if isinstance(tree, MappingNode) else {}

@@ -2,12 +2,12 @@
 
 | request | query or body | answer |
 |---|---|---|
-| GET `/api/rules` | | `folder`; `why_not`: why nothing can be saved; `rules`; `tools`; `skipped`: unreadable files |
+| GET `/api/rules` | | `folder`; `why_not`: why nothing can be saved; `rules`: names; `tools`; `skipped` files |
 | GET `/api/rule` | `name`, also of a sample | `text`, `version` |
 | PUT `/api/rule` | `name`, `text`, `version`, `sample_name`, `sample` | `version` |
 | GET `/api/schema` | | the JSON Schema of rule files |
 | POST `/api/run` | `name`, `text`, `content` | `problems`; `tools`; `samples`; `did`; `tree` |
-| POST `/api/check` | `name`, `text` | `problems`, also of samples; `tests`: `name`, `line`, `failures`, sizes |
+| POST `/api/check` | `name`, `text` | `problems`, also of samples; `tests`: `name`, `line`, `failures` |
 | POST `/api/places` | `text`, `line`, `content` | `places`: the paths that the step in a line selects |
 | POST `/api/steps` | `text`, `keys`, `content` | `path` of the value at these keys; `steps`: `label`, `at`, `text` |
 | POST `/api/draft` | `tool`, `content` | `name`, `text`, `sample_name`, `sample`, `saves` |
@@ -15,9 +15,8 @@
 - `name` and `sample_name` are relative to the folder of rules. `text` is the text of a rule file. `version` identifies
   the text on disk and is empty if there is no file. A file that another program changed is not overwritten: the answer
   has the status 409 with the `text` and `version` on disk.
-- Each of the `rules` has a `name` and its `tools`. Each of the `tools` in the histories has its `tool`, the name of its
-  `rule`, the `count` of its returns, their `characters`, and its first `returns`: their `number`, `file`, `call` and
-  `characters`.
+- Each of the `tools` in the histories has its `tool`, the name of its `rule`, the `count` of its returns, their
+  `characters`, and its first `returns`: their `number`, `file`, `call` and `characters`.
 - `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null.
 - `problems` are as in `check --format json`, `did` is as one of the `returns` of `run --format json`, and `tree` is
   that of `analysis/tree.py`. `tools` of a run are those in the histories that the rule is for, and `samples` the names
@@ -28,7 +27,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
@@ -37,7 +35,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from glob import escape
 from http import HTTPStatus
-from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Annotated, Any
@@ -50,7 +47,7 @@ from reducer.analysis.json_report import return_as_json
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
 from reducer.analysis.records import as_json, fields_of, problem_fields
-from reducer.analysis.rule_tests import Case, run_sample
+from reducer.analysis.rule_tests import run_sample
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import sample_content, samples_of
 from reducer.analysis.tree import tree as tree_of
@@ -62,7 +59,7 @@ from reducer.paths import PathError
 from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.choose import is_glob
 from reducer.rules.diagnostics import written
-from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
+from reducer.rules.parser import MAX_CHARS, MappingNode, ScalarNode, SequenceNode, locate
 from reducer.rules.parser import parse as parse_rule
 from reducer.rules.schema import schema_text
 from reducer.values import Unreducible
@@ -115,7 +112,7 @@ def answer(bench: Bench, method: str, path: str, given: Mapping[str, Any]) -> by
         found = endpoint(bench, **given)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ApiError(HTTPStatus.BAD_REQUEST, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise ApiError(HTTPStatus.BAD_REQUEST, f"{first['loc'][0]}: {first['msg']}") from None
     except ChangedError as error:
         raise ApiError(HTTPStatus.CONFLICT, str(error), text=error.text, version=error.version) from None
     except OSError as error:
@@ -123,7 +120,7 @@ def answer(bench: Bench, method: str, path: str, given: Mapping[str, Any]) -> by
         raise ApiError(status, f"{error.filename}: {reason(error)}") from None
     except (FileError, RefusedName, NoStep, PathError, Unreducible, UnicodeError) as error:
         raise ApiError(HTTPStatus.BAD_REQUEST, str(error)) from None
-    return found if type(found) is bytes else json.dumps(found).encode()
+    return found if isinstance(found, bytes) else json.dumps(found).encode()
 
 
 _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
@@ -135,41 +132,37 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 
 @_endpoint
 def _rules(bench: Bench) -> Any:
-    rules = []
-    for name, text in _texts(bench).items():
-        rules.append({"name": name, "tools": _tools(_data(text))})
+    tools_of = {name: _tools(text) for name, text in _texts(bench).items()}
     recordings = bench.recordings.result()
     return {
         "folder": str(bench.folder.absolute()),
-        "why_not": _why_not(bench),
-        "rules": rules,
-        "tools": _recorded_tools(recordings, rules),
+        "why_not": bench.read_only,
+        "rules": list(tools_of),
+        "tools": _recorded_tools(recordings, tools_of),
         "skipped": recordings.skipped,
     }
 
 
-def _recorded_tools(recordings: Recordings, rules: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _recorded_tools(recordings: Recordings, tools_of: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
     """Return the tools in the histories with their first returns, the largest tool first."""
-    tools: dict[str, dict[str, Any]] = {}
+    returns: dict[str, list[dict[str, Any]]] = {}
     for number, (one, size) in enumerate(zip(recordings.returns, recordings.sizes, strict=True)):
-        if one.tool not in tools:
-            rule = _rule_of(one.tool, rules)
-            tools[one.tool] = {"tool": one.tool, "rule": rule, "count": 0, "characters": 0, "returns": []}
-        tool = tools[one.tool]
-        tool["count"] += 1
-        tool["characters"] += size
-        if tool["count"] <= _MAX_RETURNS:
-            tool["returns"].append({"number": number, "file": one.file, "call": one.call, "characters": size})
-    return sorted(tools.values(), key=lambda tool: -tool["characters"])
+        found = {"number": number, "file": one.file, "call": one.call, "characters": size}
+        returns.setdefault(one.tool, []).append(found)
+    tools = []
+    for tool, of_tool in returns.items():
+        counts = {"count": len(of_tool), "characters": sum(one["characters"] for one in of_tool)}
+        tools.append({"tool": tool, "rule": _rule_of(tool, tools_of), **counts, "returns": of_tool[:_MAX_RETURNS]})
+    return sorted(tools, key=lambda tool: -tool["characters"])
 
 
-def _rule_of(tool: str, rules: Iterable[Mapping[str, Any]]) -> str | None:
+def _rule_of(tool: str, tools_of: Mapping[str, Iterable[str]]) -> str | None:
     """Return the name of the rule for a tool: one with its name, otherwise one with the longest glob."""
     found = []
-    for rule in rules:
-        for pattern in rule["tools"]:
+    for name, patterns in tools_of.items():
+        for pattern in patterns:
             if fnmatchcase(tool, pattern):
-                found.append((is_glob(pattern), -len(pattern), rule["name"]))
+                found.append((is_glob(pattern), -len(pattern), name))
     return min(found)[2] if found else None
 
 
@@ -183,8 +176,8 @@ def _rule(bench: Bench, *, name: str) -> Any:
 def _save(
     bench: Bench, *, name: str, text: Text, version: str, sample: str | None = None, sample_name: str = ""
 ) -> Any:
-    if why := _why_not(bench):
-        raise ApiError(HTTPStatus.FORBIDDEN, why)
+    if bench.read_only:
+        raise ApiError(HTTPStatus.FORBIDDEN, bench.read_only)
     if not name.endswith((".yaml", ".yml")):
         raise RefusedName(f"`{name}` does not end in .yaml")
     with bench.saving:
@@ -194,12 +187,6 @@ def _save(
             except ChangedError:
                 raise ApiError(HTTPStatus.BAD_REQUEST, f"{sample_name} exists already; delete or rename it") from None
         return {"version": save(bench.folder, name, text, version)}
-
-
-def _why_not(bench: Bench) -> str:
-    """Return why rules cannot be saved, or an empty text."""
-    existing = next(path for path in (bench.folder, *bench.folder.absolute().parents) if path.exists())
-    return bench.read_only or ("" if os.access(existing, os.W_OK) else f"{existing} is read-only")
 
 
 @_endpoint
@@ -223,26 +210,22 @@ def _files(bench: Bench) -> dict[str, bytes]:
 
 
 @lru_cache(maxsize=500)
-def _data(text: str | bytes) -> dict[str, Any]:
-    """Return the keys of a rule file, which may contain errors, or nothing if it is not YAML."""
+def _tools(text: str | bytes) -> list[str]:
+    """Return the names and globs of the tools of a rule file, which may contain errors."""
     tree, _ = parse_rule(text, "")
-    data = plain(tree) if tree is not None else None
-    return data if type(data) is dict else {}
-
-
-def _tools(data: Mapping[str, Any]) -> list[str]:
-    """Return the names and globs of the tools of a rule file."""
-    tools = data.get("tool")
-    if type(tools) is not list:
-        tools = [tools]
-    return [tool for tool in tools if type(tool) is str]
+    node = locate(tree, ("tool",)) if isinstance(tree, MappingNode) else None
+    tools = []
+    for item in node.items if isinstance(node, SequenceNode) else [node]:
+        if isinstance(item, ScalarNode) and isinstance(item.value, str):
+            tools.append(item.value)
+    return tools
 
 
 @_endpoint
 def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
     file = file_names([tool])[tool]
     for name, text in _texts(bench).items():
-        if tool in _tools(_data(text)) or name == f"{file}.yaml":
+        if tool in _tools(text) or name == f"{file}.yaml":
             raise ApiError(HTTPStatus.BAD_REQUEST, f"`{tool}` already has a rule: {name}")
     drafted = draft_rule(tool, [_content(bench, content)], f"a return of `{tool}`", file)
     if drafted is None:
@@ -258,46 +241,49 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
 
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
-    rule, ruleset, problems = _compiled(bench, name, text)
-    rules = [{"name": name, "tools": _tools(_data(text))}]
+    compiled, problems = _compiled(bench, name, text)
+    did = tree = None
+    if content is not None:
+        value = _content(bench, content)
+        outcome = Outcome(None, value)
+        if compiled is not None:
+            rule, ruleset = compiled
+            outcome = attempt(alone(rule, ruleset), rule.name, value)
+            explanation = explained(rule.name, value, outcome)
+            did = {**return_as_json(explanation), "lost_entities": as_json(explanation.lost_entities)}
+        tree = tree_of(value, outcome)
     recorded = dict.fromkeys(one.tool for one in bench.recordings.result().returns)
     samples: dict[str, None] = {}  # those that the tests start from
-    for test in rule.tests if rule else ():
+    for test in compiled[0].tests if compiled else ():
         if test.given.file:
             samples[str(PurePosixPath(name).parent / test.given.file)] = None
-    found: dict[str, Any] = {
+    return {
         "problems": list(map(problem_fields, problems)),
-        "tools": [tool for tool in recorded if _rule_of(tool, rules)],
+        "tools": [tool for tool in recorded if _rule_of(tool, {name: _tools(text)})],
         "samples": list(samples),
-        "did": None,
-        "tree": None,
+        "did": did,
+        "tree": tree,
     }
-    if content is None:
-        return found
-    value = _content(bench, content)
-    if rule is None or ruleset is None:
-        return {**found, "tree": tree_of(value, Outcome(None, value))}
-    outcome = attempt(alone(rule, ruleset), rule.name, value)
-    did = explained(rule.name, value, outcome)
-    did_as_json = {**return_as_json(did), "lost_entities": as_json(did.lost_entities)}
-    return {**found, "did": did_as_json, "tree": tree_of(value, outcome)}
 
 
 @_endpoint
 def _check(bench: Bench, *, name: str, text: Text) -> Any:
-    rule, ruleset, problems = _compiled(bench, name, text)
+    compiled, problems = _compiled(bench, name, text)
     file = str(bench.folder / name)
     every, others = compile_rules({**_files(bench), file: text.encode()}.items())
     found = {one for one in (*problems, *others) if one.location.file == file}
     tests: list[Any] = []
-    if rule is not None and ruleset is not None:
-        whole = every or ruleset
+    if compiled is not None:
+        rule, ruleset = compiled
+        whole = every or ruleset  # another file has errors
         found |= set(problems_when_run(rule, whole, text.encode()))
         tree, _ = parse_rule(text, file)
         for sample in samples_of(rule, whole):
             result = run_sample(whole, sample)
-            if result is not None:
-                tests.append(_test_as_json(result, tree))
+            if tree is not None:
+                failures = [fields_of(one, "place", "what") for one in result.failures]
+                line = locate(tree, (*sample.place, "name")).line
+                tests.append({"name": sample.name, "line": line, "failures": failures})
     return {"problems": list(map(problem_fields, sorted(found, key=lambda one: one.location))), "tests": tests}
 
 
@@ -311,10 +297,10 @@ def _content(bench: Bench, content: Content) -> Any:
     return returns[content].content
 
 
-def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset | None, Iterable[Diagnostic]]:
+def _compiled(bench: Bench, name: str, text: str) -> tuple[tuple[Rule, Ruleset] | None, list[Diagnostic]]:
     """Compile the text of a rule file with the entity types and conditions that other files define.
 
-    Return its rule and its ruleset, or None if there are errors, and its problems.
+    Return its rule and its ruleset, or None if it has errors or no rule, and its problems.
     """
     file = str(located(bench.folder, name))
     texts: dict[str, bytes | str] = {}
@@ -322,15 +308,11 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
         if b"entities:" in data or b"conditions:" in data:
             texts[other] = data
     ruleset, problems = compile_rules({**texts, file: text}.items())
-    rule = next((rule for rule in ruleset.rules if rule.file == file), None) if ruleset else None
-    return rule, ruleset, [one for one in problems if one.location.file == file or one.severity == "error"]
-
-
-def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
-    sizes = {} if result.did is None else {"before": result.did.before, "after": result.did.after}
-    failures = [fields_of(one, "place", "what") for one in result.failures]
-    line = 1 if tree is None else locate(tree, (*result.sample.place, "name")).line
-    return {"name": result.sample.name, "line": line, "failures": failures, **sizes}
+    own = [one for one in problems if one.location.file == file or one.severity == "error"]
+    for rule in ruleset.rules if ruleset else ():
+        if ruleset and rule.file == file:
+            return (rule, ruleset), own
+    return None, own
 
 
 # --- places and steps
@@ -341,15 +323,16 @@ def _places(bench: Bench, *, text: Text, line: int, content: Content) -> Any:
     places: list[str] = []
     with suppress(PathError, Unreducible):  # the path is being typed
         if path := path_at(text, line):
-            places += map(itemgetter(0), query(compile_query(path), _content(bench, content)).places)
-    return {"places": places[:_MAX_PLACES]}
+            for place, _ in query(compile_query(path), _content(bench, content)).places[:_MAX_PLACES]:
+                places.append(place)
+    return {"places": places}
 
 
 @_endpoint
 def _steps(bench: Bench, *, text: Text, keys: list[int | str], content: Content) -> Any:
     steps = []
     for path, action, value in offered(keys, _content(bench, content)):
-        label = action if type(value) is list else f"{action} {value}"
+        label = f"{action} {value}" if isinstance(value, int) else action
         steps.append({"label": label, "at": path, "text": with_step(text, path, action, value)})
     return {"path": place_of(keys), "steps": steps}
 

@@ -23,8 +23,8 @@ def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
     Each tree is compressed, and the page reads it when its return is opened. Scripts and styles run only with the hash
     that the policy of the page names, and data is never markup.
     """
-    style = _static("style.css")
-    script = "\n".join(_IMPORTS.sub("", _static(name)) for name in ("tree.js", "report.js"))
+    style = static("style.css").decode()
+    script = "\n".join(_IMPORTS.sub("", static(name).decode()) for name in ("tree.js", "report.js"))
     sources = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
     fields = {
         "policy": f"{sources}; base-uri 'none'; form-action 'none'",
@@ -33,15 +33,16 @@ def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
         "report": _data({**report, "titles": TITLES}),
         "trees": _data(list(map(_packed, trees))),
     }
-    return _FIELD.sub(lambda field: fields[field[1]], _static("report.html")).encode()
+    return _FIELD.sub(lambda field: fields[field[1]], static("report.html").decode()).encode()
 
 
 def _packed(tree: Any) -> str:
     return b64encode(zlib.compress(_json(tree).encode(), 9)).decode()
 
 
-def _static(name: str) -> str:
-    return files(__package__).joinpath("static", name).read_text("utf-8")
+def static(name: str) -> bytes:
+    """Return a file of the pages."""
+    return files(__package__).joinpath("static", name).read_bytes()
 
 
 def _hash(content: str) -> str:

@@ -17,7 +17,6 @@ from functools import partial
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import BoundedSemaphore
@@ -25,6 +24,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from reducer.workbench.api import ApiError, Bench, answer
+from reducer.workbench.page import static
 
 HOST = "127.0.0.1"
 TOKEN_HEADER = "X-Reducer-Token"
@@ -190,7 +190,7 @@ class _Connection(BaseHTTPRequestHandler):
     def _send_file(self, name: str) -> None:
         if name not in _FILES:
             raise ApiError(HTTPStatus.NOT_FOUND, "there is no such file")
-        content = files("reducer.workbench").joinpath("static", name).read_bytes()
+        content = static(name)
         nonce = secrets.token_urlsafe(16)  # the editor adds a style sheet to the page
         if name == _PAGE:
             content = content.replace(b"{nonce}", nonce.encode())

@@ -8,7 +8,7 @@ from typing import Any
 from reducer.analysis.query import compile_query, query
 from reducer.paths.written import path_text
 from reducer.rules.diagnostics import written
-from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, locate, parse, plain
+from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, locate, parse, plain
 
 _MOST_ITEMS, _MOST_CHARACTERS = 20, 400
 """The largest values that are offered for `limit` and `truncate`."""
@@ -25,11 +25,11 @@ class NoStep(ValueError):
 def path_at(text: str, line: int) -> str | None:
     """Return the path of the step in a line, or None outside of the steps."""
     tree, _ = parse(text, "")
-    steps = locate(tree, ("steps",)) if tree is not None else None
-    if not isinstance(tree, MappingNode) or not isinstance(steps, SequenceNode):
+    if not isinstance(tree, MappingNode):
         return None
     lines = text.split("\n")
-    for step in steps.items:
+    steps = locate(tree, ("steps",))
+    for step in steps.items if isinstance(steps, SequenceNode) else ():
         if step.line <= line <= _end(lines, step.line, steps.column):
             path = locate(step, ("path",))
             return str(path.value) if isinstance(path, ScalarNode) else "@"
@@ -75,48 +75,56 @@ def with_step(text: str, path: str, action: str, value: int | list[str]) -> str:
     tree, report = parse(text, "")
     if not isinstance(tree, MappingNode):
         raise NoStep(f"correct this first: {report.problems[0].message}" if report.problems else "this is not a rule")
-    lines, data, steps = text.split("\n"), plain(tree), locate(tree, ("steps",))
+    lines = text.split("\n")
+    steps = locate(tree, ("steps",))
     items = steps.items if isinstance(steps, SequenceNode) else ()
     for step in items:
         fields = plain(step)
         is_same = isinstance(fields, dict) and action in fields and fields.get("path", "@") == path
         if is_same and isinstance(value, list):
             return _with_keys(lines, locate(step, (action,)), value)
-    entries = [] if path == "@" else [f"path: {written(path)}"]
     indent = " " * (steps.column - 1) if items else "  "
-    added = f"{indent}- " + f"\n{indent}  ".join([*entries, f"{action}: {written(value)}"])
+    added = [f"{indent}- {action}: {written(value)}"]
+    if path != "@":
+        added = [f"{indent}- path: {written(path)}", f"{indent}  {action}: {written(value)}"]
     if items:
         at = _end(lines, items[-1].line, steps.column)
-    elif "steps" in data:
+    elif steps is not tree:
         at = locate(tree, ("steps",), key=True).line
     else:
-        at, added = len(text.rstrip().split("\n")), f"steps:\n{added}"
-    changed = _with_lines(lines, at, added)
-    if parse(changed, "")[0] is None:  # braces or brackets surround the steps
-        raise NoStep("write each step in its own line, which starts with `-`")
-    return changed
+        at = len(text.rstrip().split("\n"))
+        added.insert(0, "steps:")
+    # Braces or brackets can surround the steps.
+    return _readable(_with_lines(lines, at, added), "write each step in its own line, which starts with `-`")
 
 
-def _with_keys(lines: list[str], node: Any, keys: list[str]) -> str:
+def _with_keys(lines: list[str], node: Tree, keys: list[str]) -> str:
     """Return the text in which the value of `keep` or `drop` has more keys."""
-    present = plain(node) if isinstance(node, SequenceNode) else [plain(node)]
+    value = plain(node)
+    present = value if isinstance(value, list) else [value]
     new = [key for key in keys if key not in present]
-    line, start, stop = lines[node.line - 1], node.column - 1, node.column - 1 + node.width
-    if isinstance(node, SequenceNode) and line[start] == "-":
-        added = "\n".join(f"{' ' * start}- {written(key)}" for key in new)
-        return _with_lines(lines, _end(lines, node.items[-1].line, node.column), added) if new else "\n".join(lines)
-    whole = f"{line[:start]}{written([*present, *new])}{line[stop:]}" if new else line
-    changed = "\n".join([*lines[: node.line - 1], whole, *lines[node.line :]])
-    if parse(changed, "")[0] is None:
-        raise NoStep("write the keys in one line, or each in its own line")
-    return changed
+    start = node.column - 1
+    line = lines[node.line - 1]
+    if new and isinstance(node, SequenceNode) and line[start] == "-":
+        added = [f"{' ' * start}- {written(key)}" for key in new]
+        return _with_lines(lines, _end(lines, node.items[-1].line, node.column), added)
+    if new:
+        lines[node.line - 1] = f"{line[:start]}{written([*present, *new])}{line[start + node.width :]}"
+    return _readable("\n".join(lines), "write the keys in one line, or each in its own line")
 
 
-def _with_lines(lines: list[str], at: int, added: str) -> str:
+def _readable(text: str, otherwise: str) -> str:
+    """Return a text if it is YAML. Raises `NoStep` with the message `otherwise`."""
+    if parse(text, "")[0] is None:
+        raise NoStep(otherwise)
+    return text
+
+
+def _with_lines(lines: list[str], at: int, added: list[str]) -> str:
     """Return the text with lines added after line `at`, which end as the others."""
-    ending = "\r\n" if lines[0].endswith("\r") else "\n"
-    new = added.replace("\n", ending) + ending.removesuffix("\n")
-    return "\n".join([*lines[:at], new, *(lines[at:] or [""])])
+    ending = "\r" if lines[0].endswith("\r") else ""
+    new = [line + ending for line in added]
+    return "\n".join([*lines[:at], *new, *(lines[at:] or [""])])
 
 
 def _end(lines: Sequence[str], line: int, column: int) -> int:

@@ -6,12 +6,13 @@ import asyncio
 import copy
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from pydantic_ai import Agent, ModelRetry, capabilities
 from pydantic_ai.exceptions import CallDeferred
 from pydantic_ai.messages import (
@@ -29,7 +30,10 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.run import AgentRun
 from pydantic_core import to_json
 
+from reducer import Reducer
 from reducer.agent import ReduceToolReturns, history_processor
+from reducer.engine import Outcome, attempt
+from reducer.rules import Ruleset, compile_rules
 
 VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
 V2 = VERSION >= (2, 0)
@@ -43,16 +47,30 @@ ARTICLES = ["One article.", "Another article.", "A third one.", "A fourth one."]
 GRAPH = {"nodes": [1, 2, 3, 4], "edges": [[1, 2], [3, 4], [1, 4]], "name": "a graph"}
 
 
-@dataclass
-class Rules:
-    """Rules that consist of one function; `tools` records the tools for which it was called."""
+def reducer_of(text: str) -> Reducer:
+    ruleset, problems = compile_rules([("rule.yaml", text)])
+    assert ruleset is not None, problems
+    return Reducer(ruleset)
 
-    function: Callable[[str, Any], Any]
-    tools: list[str] = field(default_factory=list, compare=False)
 
-    def reduce_content(self, tool: str, content: Any) -> Any:
-        self.tools.append(tool)
-        return self.function(tool, content)
+SHORTER = reducer_of(
+    "version: 1\ntool: '*'\nsteps:\n  - limit: 2\n  - {path: '*', limit: 2}\n  - truncate: 20\npreserve: []\n"
+)
+"""Keeps two items of each list, at the root and below it, and 20 characters of each text."""
+
+
+def watch_engine(patch: pytest.MonkeyPatch, **errors: Exception) -> list[str]:
+    """Return a list of the tools to whose returns rules are applied. For these tools, the engine raises an error."""
+    tools: list[str] = []
+
+    def watched(ruleset: Ruleset, tool: str, *more: Any) -> Outcome:
+        tools.append(tool)
+        if tool in errors:
+            raise errors[tool]
+        return attempt(ruleset, tool, *more)
+
+    patch.setattr("reducer.agent.processor.attempt", watched)
+    return tools
 
 
 @dataclass

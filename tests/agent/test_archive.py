@@ -25,19 +25,19 @@ from tests.agent.agents import (
     FORMS,
     PROMPT,
     RULE,
+    SHORTER,
     V2,
-    Rules,
     Script,
     analyst,
     call,
     context,
+    reducer_of,
     reducing,
     returns,
     script,
     steady,
 )
 from tests.archive.samples import execute
-from tests.histories.messages import shorter
 
 TOOL = "recall_tool_return"
 WHOLE = {"tool_call_id": "tool_0_deep_research"}
@@ -86,8 +86,8 @@ def talk(processors: list[Any], stored: bool) -> bytes:
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_restored_history_is_that_of_a_run_without_rules_byte_for_byte(archive: Archive, stored: bool) -> None:
     plain = talk([], stored)
-    reduced = talk([history_processor(Rules(shorter), archive=archive)], stored)
-    assert len(reduced) < len(plain) - 500
+    reduced = talk([history_processor(SHORTER, archive=archive)], stored)
+    assert len(reduced) < len(plain) - 300
     archive.flush()
     with open_to_read(archive.path) as connection:
         result = restore(reduced, connection)
@@ -121,9 +121,8 @@ def recalling(*recalls: Any, before: tuple[Any, ...] = (call("deep_research"),))
 def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     wrong = {**WHOLE, "offset": "x", "nth": {}}
     script = recalling(WHOLE, PART, {"tool_call_id": "nothing"}, wrong, None, "", {})
-    rules = Rules(lambda tool, content: shorter(tool, content) if tool == "deep_research" else f"{content[:9]}")
     toolsets = [recall_tools(archive)] if form == "processor" else []
-    result = analyst(script, reducing(form, rules, archive=archive), toolsets=toolsets).run_sync(PROMPT)
+    result = analyst(script, reducing(form, SHORTER, archive=archive), toolsets=toolsets).run_sync(PROMPT)
     text = json.dumps(ARTICLES, separators=(",", ":"))
     # If only the request is reduced, the stored history is complete. Recalled content is never reduced.
     source = "the return, which was not reduced" if form == "request alone" else "the original"
@@ -144,7 +143,7 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
 def test_a_failing_archive_does_not_stop_a_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
     archive.path.write_bytes(b"no database " * 1000)
     script = recalling(WHOLE)
-    assert analyst(script, ReduceToolReturns(Rules(shorter), archive=archive)).run_sync(PROMPT).output == "Done."
+    assert analyst(script, ReduceToolReturns(SHORTER, archive=archive)).run_sync(PROMPT).output == "Done."
     archive.flush()
     assert archive.failures == 1
     assert [message.rpartition(": ")[2] for message in caplog.messages] == ["file is not a database"]
@@ -159,7 +158,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def store(archive: Archive, conversation: str | None) -> list[ModelMessage]:
     """Reduce a tool return in a conversation and return the reduced history."""
-    reduced = history_processor(Rules(shorter), archive=archive)(context(conversation), returns(list(SECRET)))
+    reduced = history_processor(SHORTER, archive=archive)(context(conversation), returns(list(SECRET)))
     assert archive.flush(10)
     return reduced
 
@@ -189,10 +188,10 @@ def test_a_forged_history_does_not_read_another_conversation(archive: Archive, t
 
 def test_an_original_that_was_reduced_twice_stays_in_its_conversation(archive: Archive) -> None:
     """A search follows an original that was reduced before back to its own original, within the conversation."""
-    first = history_processor(Rules(lambda tool, content: content[:4]), archive=archive)
+    first = history_processor(reducer_of("version: 1\ntool: look\nsteps: [{limit: 4}]\n"), archive=archive)
     reduced = first(context("other"), returns([1, 2, 3, 4, 5]))
     assert archive.flush(10)
-    twice = history_processor(Rules(shorter), archive=archive)(context("first"), reduced)
+    twice = history_processor(SHORTER, archive=archive)(context("first"), reduced)
     assert archive.flush(10)
     assert recall(archive, "first", twice).endswith("\n[1,2,3,4]")
     assert recall(archive, "other", reduced).endswith("\n[1,2,3,4,5]")
@@ -217,8 +216,8 @@ def test_originals_older_than_max_age_are_not_read(tmp_path: Path) -> None:
     with Archive(path) as archive:
         history = store(archive, "first")
     execute(path, "UPDATE returns SET stored_at = stored_at - 2 * 86400000000")
-    for days, visible in [(30, True), (1, False)]:
-        with Archive(path, max_age=days) as archive:
+    for age, visible in [("30d", True), ("1d", False)]:
+        with Archive(path, max_age=age) as archive:
             assert ("secret" in recall(archive, "first", history)) == visible
 
 
@@ -231,7 +230,7 @@ def test_an_agent_that_gets_the_history_of_another_conversation_does_not_read_it
     scripts = script("deep_research"), recalling(PART, before=())
     history: list[ModelMessage] = []
     for one, name in zip(scripts, ("first", conversation), strict=True):
-        made = analyst(one, ReduceToolReturns(Rules(shorter), archive=archive))
+        made = analyst(one, ReduceToolReturns(SHORTER, archive=archive))
         result = made.run_sync("Look into it.", message_history=history, conversation_id=name)
         history = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
     (recalled,) = scripts[1].contents(-1, TOOL)

@@ -23,11 +23,9 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer, RuleError
 from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor, recall_tools
-from reducer.agent.processor import LARGE
 from reducer.archive import ArchiveError
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import restore
-from reducer.rules import compile_rules
 from reducer.rules.instructions import MAX_CHARS
 from tests.agent.agents import (
     ARTICLES,
@@ -35,22 +33,22 @@ from tests.agent.agents import (
     PROMPT,
     REQUEST_ALONE,
     RULE,
+    SHORTER,
     V2,
     VERSION,
-    Rules,
     Script,
     add_tools,
     analyst,
     call,
     contents,
     history_capability,
+    reducer_of,
     reducing,
     returns,
     script,
     steady,
     streamed,
 )
-from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INTRODUCTION = (
@@ -68,7 +66,7 @@ GIVEN = INSTRUCTIONS if LISTS_TOOLS else INTRODUCTION
 @pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
 def test_persist_false_is_refused_if_pydantic_ai_would_store_the_request() -> None:
     with pytest.raises(UserError, match=r"ReduceToolReturns\(persist=False\) needs PydanticAI 2\.64"):
-        ReduceToolReturns(Rules(shorter), persist=False)
+        ReduceToolReturns(SHORTER, persist=False)
 
 
 @pytest.mark.skipif(not REQUEST_ALONE, reason="every hook may store what it changes")
@@ -76,7 +74,7 @@ def test_persist_false_is_refused_if_pydantic_ai_would_store_the_request() -> No
 @pytest.mark.parametrize("last", [False, True])
 def test_without_persist_only_the_request_is_reduced(last: bool, run: Any) -> None:
     asked = script("deep_research")
-    capabilities = [ReduceToolReturns(Rules(shorter), persist=False), history_capability(list)]
+    capabilities = [ReduceToolReturns(SHORTER, persist=False), history_capability(list)]
     messages = run(analyst(asked, *capabilities[:: -1 if last else 1])).all_messages()
     assert asked.contents(1) == [ARTICLES[:2]]
     assert contents(messages) == [ARTICLES]
@@ -132,28 +130,19 @@ def test_returns_before_deferred_calls_are_stored_reduced(rules: Path) -> None:
 # --- the event loop
 
 
-def test_large_contents_are_reduced_in_another_thread(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads: list[tuple[str, bool]] = []
-    here = threading.get_ident()
+@pytest.mark.parametrize(("engine", "is_here"), [("", False), ("Temporal", True)])
+def test_contents_are_reduced_in_another_thread_unless_in_a_workflow(
+    engine: str, is_here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    monkeypatch.setattr("reducer.agent.processor.workflow", lambda: engine)
+    capability = ReduceToolReturns(SHORTER, on_reduce=lambda reduction: threads.append(threading.get_ident()))
+    result = asyncio.run(analyst(script("deep_research"), capability).run(PROMPT))
+    assert contents(result.all_messages()) == [ARTICLES[:2]]
+    assert [thread == threading.get_ident() for thread in threads] == [is_here]
 
-    def reported_in(reduction: Reduction) -> None:
-        threads.append((reduction.tool_call_id, threading.get_ident() == here))
 
-    answers = {"small": ["one", "two", "three"], "large": ["x" * LARGE, "two", "three"], "last": ["1", "2", "3"]}
-    for engine, expected in (("", [False, False, True]), ("Temporal", [True, True, True])):
-        threads.clear()
-        monkeypatch.setattr("reducer.agent.processor.workflow", lambda engine=engine: engine)
-        asked = Script([[call("look", 0, name="small"), call("look", 1, name="large")], [call("look", 2, name="last")]])
-        asked.answers.append([TextPart("Done.")])
-        made = analyst(asked, ReduceToolReturns(Rules(shorter), on_reduce=reported_in))
-
-        @made.tool_plain
-        def look(name: str) -> list[str]:
-            return answers[name]
-
-        result = asyncio.run(made.run(PROMPT))
-        assert contents(result.all_messages()) == [answer[:2] for answer in answers.values()]
-        assert threads == [(f"tool_{number}_look", same_thread) for number, same_thread in enumerate(expected)]
+# --- agent spec files
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
@@ -189,12 +178,7 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
     assert keywords["required"] == ["rules"]
 
 
-def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
-    asked = Script([*script("deep_research", "explore").answers, [TextPart("Done.")]])
-    made = analyst(asked, ReduceToolReturns(rules), instructions="You are an analyst.")
-    made.run_sync("Once more.", message_history=made.run_sync(PROMPT).all_messages())
-    messages = [message for sent in asked.received for message in json.loads(sent) if message["kind"] == "request"]
-    assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{GIVEN}"}
+# --- instructions
 
 
 async def from_the_second_request(ctx: RunContext[Any], tool: ToolDefinition) -> ToolDefinition | None:
@@ -294,13 +278,15 @@ def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) ->
     assert result.all_messages()[0].instructions == f"{GIVEN}\n`recall_tool_return` {recall}"
 
 
-def test_there_are_no_instructions_without_rules_for_the_tools(rules: Path) -> None:
-    other = Reducer.load(rules)
-    (rules / "deep_research.yaml").write_text(RULE.replace("deep_research", "other"))
-    assert other.reload() == ()
-    without = [ReduceToolReturns(other, instructions=False), ReduceToolReturns(Rules(shorter))]
-    for capability in [*without, ReduceToolReturns(other)] if LISTS_TOOLS else without:
+def test_there_are_no_instructions_without_rules_for_the_tools() -> None:
+    without = [ReduceToolReturns(SHORTER, instructions=False)]
+    if LISTS_TOOLS:
+        without.append(ReduceToolReturns(reducer_of(RULE.replace("deep_research", "other"))))
+    for capability in without:
         assert analyst(script(), capability).run_sync(PROMPT).all_messages()[0].instructions is None
+
+
+# --- several capabilities
 
 
 @pytest.mark.skipif(not hasattr(AbstractCapability, "combine"), reason="capabilities are combined from 2 on")
@@ -309,15 +295,14 @@ def test_equal_capabilities_are_one_and_different_ones_are_refused(rules: Path) 
     result = analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(rules)).run_sync(PROMPT)
     assert asked.contents(1) == [ARTICLES[:2]]
     assert result.all_messages()[0].instructions == GIVEN
-    for other in (ReduceToolReturns(str(rules), persist=False), ReduceToolReturns(Rules(shorter))):
+    for other in (ReduceToolReturns(str(rules), persist=False), ReduceToolReturns(SHORTER)):
         with pytest.raises(UserError, match="an agent has one ReduceToolReturns: give it all rule files"):
             analyst(script(), ReduceToolReturns(rules), other).run_sync(PROMPT)
 
 
 @pytest.mark.skipif(VERSION < (1, 100), reason="this version does not compare ids")
 def test_capabilities_with_different_ids_both_reduce(rules: Path) -> None:
-    more = rules.with_name("more.yaml")
-    more.write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 1}]\n")
+    more = reducer_of("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 1}]\n")
     asked = Script([[call("deep_research"), call("explore", 1)], [TextPart("Done.")]])
     analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(more, id="more")).run_sync(PROMPT)
     assert asked.contents(1) == [ARTICLES[:2]]
@@ -326,28 +311,26 @@ def test_capabilities_with_different_ids_both_reduce(rules: Path) -> None:
 
 # --- wrong arguments
 
-RULESET, _ = compile_rules([("rule.yaml", RULE)])
 MAKERS = [history_processor, ReduceToolReturns]
 
 
-class Asynchronous:
-    async def reduce_content(self, tool: str, content: Any) -> Any:
-        return content
-
-    async def __call__(self, reduction: Any) -> None: ...
+async def asynchronous(reduction: Reduction) -> None: ...
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, RULESET, Reducer, [], ["rules", 5], (None,)])
-def test_values_that_are_not_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
-    expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
-    with pytest.raises(TypeError) as caught:
-        make(value)
-    assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
+def test_values_of_other_types_are_refused(make: Callable[..., Any], rules: Path) -> None:
+    for value in (None, 5, b"rules", {"rules": 1}, SHORTER.ruleset, Reducer, [], ["rules", 5], (None,)):
+        with pytest.raises(TypeError) as caught:
+            make(value)
+        expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
+        assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
+    for callback in (asynchronous, partial(asynchronous), "log"):
+        with pytest.raises(TypeError, match="cannot be used; give a function that takes a Reduction, defined with"):
+            make(rules, on_reduce=callback)
 
 
 @pytest.mark.parametrize("make", [*MAKERS, ReduceToolReturns.from_spec])
-@pytest.mark.parametrize("empty", ["", [""], ["rules", ""]])
+@pytest.mark.parametrize("empty", ["", ["rules", ""]])
 def test_an_empty_text_is_not_the_current_folder(
     make: Callable[..., Any], empty: Any, rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,32 +339,12 @@ def test_an_empty_text_is_not_the_current_folder(
         make(empty)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Path) -> None:
-    for function in (Asynchronous().__call__, partial(Asynchronous().__call__), Asynchronous()):
-        with pytest.raises(TypeError, match="on_reduce is asynchronous; define it with `def`, not with `async def`"):
-            make(rules, on_reduce=function)
-    with pytest.raises(TypeError, match=r"rules\.reduce_content is asynchronous; define it with `def`"):
-        make(Asynchronous())
-    with pytest.raises(TypeError, match="on_reduce='log' is not a function that takes a Reduction"):
-        make(rules, on_reduce="log")
-
-
-@pytest.mark.parametrize("value", ["no", 0, None])
-def test_options_that_are_not_booleans_are_refused(value: Any, rules: Path) -> None:
-    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry", "dry_run")]
-    for make, name in [*options, *((history_processor, name) for name in ("telemetry", "references", "dry_run"))]:
-        with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):
-            make(rules, **{name: value})
-
-
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     more = rules.with_name("more")
     more.mkdir()
     (more / "other.yml").write_text(RULE.replace("deep_research", "other"))
     messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")
     for given, kept in [
-        (rules, [2, 3]),
         (str(rules / "deep_research.yaml"), [2, 3]),
         ([rules, more], [2, 2]),
         ((str(more),), [3, 2]),
@@ -395,10 +358,7 @@ def test_archives_are_paths_or_objects_everywhere(rules: Path, archive: Archive)
     for make in (partial(history_processor, rules), partial(ReduceToolReturns, rules), recall_tools):
         for given in (archive.path, str(archive.path), archive):
             make(archive=given)
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(TypeError):
             make(archive=5)
-        assert str(caught.value) == "archive=5 cannot be used; give a path ('returns.db') or an Archive"
         with pytest.raises(ArchiveError):
             make(archive=rules)
-    with pytest.raises(TypeError, match="archive=None cannot be used"):
-        recall_tools(None)  # type: ignore[arg-type]

@@ -18,57 +18,59 @@ from pydantic_ai.tools import RunContext
 from reducer import Reducer
 from reducer.agent import Archive, history_processor, processor
 from reducer.values import MAX_TEXT_CHARS
-from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
-from tests.histories.messages import shorter
+from tests.agent.agents import (
+    ARTICLES,
+    PROMPT,
+    RULE,
+    SHORTER,
+    analyst,
+    contents,
+    reducer_of,
+    returns,
+    same,
+    script,
+    turns,
+    watch_engine,
+)
 
 Processor = Callable[..., list[ModelMessage]]
 
 
 @pytest.fixture
-def counted() -> Rules:
-    return Rules(shorter)
+def reduce() -> Processor:
+    return history_processor(SHORTER)
 
 
-@pytest.fixture
-def reduce(counted: Rules) -> Processor:
-    return history_processor(counted)
-
-
-def test_each_return_is_reduced_once(counted: Rules, reduce: Processor) -> None:
+def test_each_return_is_reduced_once(reduce: Processor, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = watch_engine(monkeypatch)
     history = turns(3)
     once = reduce(history)
     assert type(once) is list
     assert once[0] is history[0]
     assert once[1].parts[1] is history[1].parts[1]
-    assert len(counted.tools) == 3
     assert same(reduce(once), once)
     assert same([one.parts[0] for one in reduce(history)], [one.parts[0] for one in once])  # type: ignore[misc]
     merged = [ModelRequest([*once[1].parts, *once[3].parts])]
     assert same(reduce(merged), merged)
-    assert len(counted.tools) == 3
+    assert len(tried) == 3
     reduce([*once, *turns(1)])
-    assert len(counted.tools) == 4
-
-
-def test_a_copy_is_reduced_again_and_stays_the_same_object(counted: Rules, reduce: Processor) -> None:
-    once = reduce(turns(2))
+    assert len(tried) == 4
     parts = [replace(message, parts=[replace(part) for part in message.parts]) for message in once]
     for number, copied in enumerate((copy.deepcopy(once), parts)):
         assert same(reduce(copied), copied)
-        assert len(counted.tools) == 4 + 2 * number
+        assert len(tried) == 7 + 3 * number
 
 
-def test_a_new_content_is_reduced_again_and_a_reduced_one_is_not(reduce: Processor) -> None:
+def test_a_new_content_is_reduced_again(reduce: Processor) -> None:
     history = turns(1)
     (_, reduced) = reduce(history)
-    reduced.parts[0].content = ["anew", "and", "longer"]
-    assert reduce([reduced])[0] is reduced
-    history[1].parts[0].content = ["the original", "without", "its secret"]
-    assert contents(reduce(history)) == [["the original", "without"]]
+    for message in (history[1], reduced):
+        message.parts[0].content = ["the original", "without", "its secret"]
+        assert contents(reduce([message])) == [["the original", "without"]]
 
 
-def test_nothing_is_kept_of_histories_in_cycles(counted: Rules) -> None:
-    reducer = processor.Processor(counted)
+def test_nothing_is_kept_of_histories_in_cycles() -> None:
+    reducer = processor.Processor(SHORTER)
     histories = [returns([1, 2, 3]) for _ in range(50)]
     reduced = [reducer(None, history) for history in histories]
     assert len(reducer.known) == 100
@@ -84,7 +86,7 @@ def test_pydantic_ai_can_read_the_annotations(reduce: Processor, archive: Archiv
     hints = {"messages": list[ModelMessage], "return": list[ModelMessage]}
     assert get_type_hints(reduce, include_extras=True) == hints
     assert not inspect.iscoroutinefunction(reduce)
-    reduce = history_processor(Rules(shorter), archive=archive)
+    reduce = history_processor(SHORTER, archive=archive)
     assert get_type_hints(reduce, include_extras=True) == {"ctx": RunContext[Any], **hints}
     assert list(inspect.signature(reduce).parameters) == ["ctx", "messages"]
 
@@ -118,32 +120,26 @@ def test_other_processors_can_come_before_and_after(place: int, reduce: Processo
     assert asked.contents(1) == asked.contents(2) == [ARTICLES[:2]]
 
 
-def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(tool: str, content: Any) -> Any:
-        if tool == "fine":
-            return shorter(tool, content)
-        raise KeyError("something secret") if tool == "explore" else RecursionError
-
-    reduce = history_processor(Rules(broken))
+def test_an_error_leaves_the_return_unchanged_and_is_logged_once(
+    reduce: Processor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch_engine(monkeypatch, explore=KeyError("something secret"), deep=RecursionError())
     fine = returns([1, 2, 3], tool="fine")
     for _ in range(3):
         messages = [*returns([1, 2, 3], [1, 2, 3], tool="explore"), *returns([1, 2, 3], tool="deep")]
         assert same(reduce([*messages, *fine])[:-1], messages)
     assert contents(reduce(fine)) == [[1, 2]]
     assert [message.rpartition(":")[0] for message in caplog.messages] == [
-        "a return of explore stays unchanged: KeyError at test_processor.py",
-        "a return of deep stays unchanged: RecursionError at test_processor.py",
+        "a return of explore stays unchanged: KeyError at agents.py",
+        "a return of deep stays unchanged: RecursionError at agents.py",
     ]
 
 
-def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "rule.yaml").write_text("version: 1\ntool: look_*\nsteps:\n  - truncate: 20\n")
-    reduce = history_processor(Reducer.load(tmp_path))
+def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(caplog: pytest.LogCaptureFixture) -> None:
+    reduce = history_processor(reducer_of("version: 1\ntool: look_*\nsteps:\n  - truncate: 20\n"))
     cyclic: list[Any] = ["a long text that would be cut somewhere"]
     cyclic.append(cyclic)
-    for tool in ("look_up", "look_up", "look_around"):
+    for tool in ("look_up", "look_around"):
         messages = returns((n for n in "abc"), cyclic, "x" * (MAX_TEXT_CHARS + 1), [object()], tool=tool)
         assert same(reduce(messages), messages)
     assert caplog.messages == [
@@ -167,26 +163,17 @@ def rule(rules: Path) -> Path:
     return rules / "deep_research.yaml"
 
 
-def test_new_rules_apply_to_new_returns(rule: Path) -> None:
+def test_new_rules_apply_to_new_returns_and_to_loaded_conversations(rule: Path) -> None:
     reducer = Reducer.load(rule)
     reduce = history_processor(reducer)
     before = reduce(returns(ITEMS, tool="deep_research"))
-    rule.write_text(RULE.replace("2", "3"))
+    rule.write_text(RULE.replace("2", "1"))
     assert contents(reduce(returns(ITEMS, tool="deep_research"))) == [[0, 1]]
     assert reducer.reload() == ()
     after = reduce([*before, *returns(ITEMS, tool="deep_research")])
     assert same(after[:1], before)
-    assert contents(after) == [[0, 1], [0, 1, 2]]
-
-
-def test_a_conversation_that_was_saved_and_loaded_is_reduced_by_the_current_rules(rule: Path) -> None:
-    reducer = Reducer.load(rule)
-    reduce = history_processor(reducer)
-    sent = reduce(returns(ITEMS, tool="deep_research"))
-    rule.write_text(RULE.replace("2", "1"))
-    assert reducer.reload() == ()
-    assert contents(reduce(sent)) == [[0, 1]]
-    loaded = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(sent))
+    assert contents(after) == [[0, 1], [0]]
+    loaded = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(before))
     assert contents(reduce(loaded)) == [[0]]
 
 

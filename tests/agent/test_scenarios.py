@@ -16,12 +16,11 @@ from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 from pydantic_ai.usage import UsageLimits
 
 from reducer.agent import history_processor
-from reducer.histories.stored import reduce_json
 from tests.agent.agents import (
     ARTICLES,
     FORMS,
     PROMPT,
-    Rules,
+    SHORTER,
     Script,
     analyst,
     call,
@@ -33,7 +32,6 @@ from tests.agent.agents import (
     streamed,
     turns,
 )
-from tests.histories.messages import shorter
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
@@ -65,15 +63,15 @@ def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **mor
     plain, reduced, others = Script(answers), Script(answers), Script(answers)
     results = [
         run(analyst(plain, **more)),
-        run(analyst(reduced, reducing("processor", Rules(shorter)), **more)),
-        run(analyst(others, reducing("capability", Rules(shorter)), **more)),
+        run(analyst(reduced, reducing("processor", SHORTER), **more)),
+        run(analyst(others, reducing("capability", SHORTER, instructions=False), **more)),
     ]
     assert len(plain.received) == len(answers)
     assert [steady(sent) for sent in others.received] == [steady(sent) for sent in reduced.received]
     assert contents(results[2].all_messages()) == contents(results[1].all_messages())
     count = 0
     for before, after in zip(plain.received, reduced.received, strict=True):
-        assert steady(after) == steady(reduce_json(before, shorter))
+        assert steady(after) == steady(SHORTER.reduce_json(before, references=False))
         count += steady(after) != steady(before)
         calls: list[Any] = []
         for message in json.loads(after):
@@ -109,7 +107,7 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     old = [ModelRequest.user_text_prompt("Turn 0, please."), *turns(1), ModelResponse([TextPart("Done.")])]
     kept, parts = copy.deepcopy(old), [message.parts for message in old]
     asked = script("deep_research")
-    made = analyst(asked, reducing("processor", Rules(shorter)))
+    made = analyst(asked, reducing("processor", SHORTER))
     result = made.run_sync("Turn 1, please.", message_history=old)
     assert old == kept
     assert all(message.parts is before for message, before in zip(old, parts, strict=True))

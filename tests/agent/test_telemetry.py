@@ -22,11 +22,21 @@ from pydantic_ai.messages import (
 
 from reducer import Reducer
 from reducer.agent import Archive, Reduction, history_processor
-from reducer.agent.telemetry import FIRST, MAX_TOOLS, _labelled, workflow
+from reducer.agent.telemetry import FIRST, MAX_TOOLS, workflow
 from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset
-from tests.agent.agents import FORMS, PROMPT, Rules, analyst, contents, context, reducing, returns, script
-from tests.histories.messages import shorter
+from tests.agent.agents import (
+    FORMS,
+    PROMPT,
+    SHORTER,
+    analyst,
+    contents,
+    context,
+    reducing,
+    returns,
+    script,
+    watch_engine,
+)
 
 ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
 
@@ -42,24 +52,36 @@ def history(*tools: str) -> Any:
     return [message for tool in tools for message in returns(list(ITEMS), tool=tool)]
 
 
-def test_on_reduce_gets_each_return_once_without_its_content(reducer: Reducer) -> None:
+def test_on_reduce_gets_each_return_and_each_fault_once_without_its_content(reducer: Reducer) -> None:
     reported: list[Reduction] = []
-    history_processor(Rules(shorter), on_reduce=reported.append)(returns("A long text."))
-    assert reported.pop() == Reduction("look", "call_0", "", 12, 5, 0), "characters are counted as the model sees them"
     reduce = history_processor(reducer, on_reduce=reported.append)
-    once = reduce(history("deep_research", "other", "explore"))
-    reduce(once)
+    messages = history("deep_research", "other", "explore") + unreadable("explore")
+    reduce(reduce(messages))
     reduce(history("other"))
     file = reducer.ruleset.rules[0].file
-    expected = Reduction("deep_research", "call_0", "deep_*", 69, 55, 1, file=file)
-    assert reported == [expected, replace(expected, tool="explore")]
+    fault = Reduction("explore", "call_0", "deep_*", 0, 0, 0, "a generator can be read only once", file)
+    reductions = [Reduction(tool, "call_0", "deep_*", 69, 55, 1, file=file) for tool in ("deep_research", "explore")]
+    assert reported == [*reductions, fault]
+
+
+def test_characters_are_counted_as_the_model_sees_them(caplog: pytest.LogCaptureFixture) -> None:
+    reported: list[Reduction] = []
+    reduce = history_processor(SHORTER, on_reduce=reported.append)
+    result = contents(reduce(returns([10**5000, 1, 2], [1, 2, 3], "a text " * 9)))
+    assert result[:2] == [[10**5000, 1], [1, 2]]
+    assert [(one.tool_call_id, one.before, one.after) for one in reported] == [
+        ("call_0", 5007, 5005),
+        ("call_1", 7, 5),
+        ("call_2", 63, len(result[2])),
+    ]
+    assert caplog.messages == []
 
 
 def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
     def broken(reduction: Reduction) -> None:
         raise KeyError("something secret")
 
-    reduce = history_processor(Rules(shorter), on_reduce=broken)
+    reduce = history_processor(SHORTER, on_reduce=broken)
     for _ in range(3):
         assert contents(reduce(history("deep_research"))) == [["one", "two"]]
     (record,) = caplog.records
@@ -70,26 +92,13 @@ def unreadable(tool: str) -> Any:
     return returns((n for n in "abc"), tool=tool)
 
 
-def test_on_reduce_gets_each_fault_once(reducer: Reducer) -> None:
+def test_a_fault_of_the_engine_is_where_the_error_is(monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[Reduction] = []
-    reduce = history_processor(reducer, on_reduce=reported.append)
-    messages = unreadable("deep_research") + unreadable("explore")
-    assert reduce(reduce(messages)) == messages
-    fault = "a generator can be read only once"
-    expected = Reduction("deep_research", "call_0", "deep_*", 0, 0, 0, fault, reducer.ruleset.rules[0].file)
-    assert reported == [expected, replace(expected, tool="explore")]
-
-
-def test_a_fault_of_other_rules_is_where_the_error_is() -> None:
-    reported: list[Reduction] = []
-
-    def broken(tool: str, content: Any) -> Any:
-        raise KeyError("something secret")
-
-    history_processor(Rules(broken), on_reduce=reported.append)(returns("A text."))
+    watch_engine(monkeypatch, look=KeyError("something secret"))
+    history_processor(SHORTER, on_reduce=reported.append)(returns("A text."))
     (one,) = reported
     assert (one.tool, one.tool_call_id, one.rule, one.before, one.after) == ("look", "call_0", "", 7, 7)
-    assert one.fault.startswith("KeyError at test_telemetry.py:")
+    assert one.fault.startswith("KeyError at agents.py:")
 
 
 @pytest.fixture
@@ -104,15 +113,6 @@ def in_part(reducer: Reducer, monkeypatch: pytest.MonkeyPatch) -> Reducer:
     return reducer
 
 
-def test_a_return_that_is_reduced_in_part_is_reported_with_its_fault(
-    in_part: Reducer, caplog: pytest.LogCaptureFixture
-) -> None:
-    reported: list[Reduction] = []
-    history_processor(in_part, on_reduce=reported.append)(history("deep_research"))
-    assert reported == [Reduction("deep_research", "call_0", "deep_*", 69, 55, 1, "only in part", reported[0].file)]
-    assert caplog.messages == ["a return of deep_* is not reduced completely: only in part"]
-
-
 @pytest.fixture
 def span() -> Iterator[Any]:
     """Start the span of a request, which records events."""
@@ -121,26 +121,18 @@ def span() -> Iterator[Any]:
         yield span
 
 
-def test_each_fault_adds_an_event(in_part: Reducer, span: Any) -> None:
-    history_processor(in_part)([*history("deep_research"), *unreadable("explore")])
+def test_each_fault_is_logged_and_adds_an_event(in_part: Reducer, span: Any, caplog: pytest.LogCaptureFixture) -> None:
+    history_processor(in_part, dry_run=True)([*history("deep_research"), *unreadable("explore")])
     assert [event.name for event in span.events] == ["reducer.fault", "reducer.fault", "reducer.reduced"]
-    assert [{**event.attributes} for event in span.events[:2]] == [
-        {
-            "reducer.tool": tool,
-            "reducer.tool_call_id": "call_0",
-            "reducer.rule": "deep_*",
-            "reducer.fault": fault,
-        }
-        for tool, fault in (("deep_research", "only in part"), ("explore", "a generator can be read only once"))
-    ]
+    assert all(event.attributes["reducer.dry_run"] for event in span.events)
+    faults = {"deep_research": "only in part", "explore": "a generator can be read only once"}
+    for event, (tool, fault) in zip(span.events, faults.items(), strict=False):
+        who = {"reducer.tool": tool, "reducer.tool_call_id": "call_0", "reducer.rule": "deep_*"}
+        assert {**event.attributes} == {**who, "reducer.fault": fault, "reducer.dry_run": True}
     assert span.events[2].attributes["reducer.tools"] == ("deep_research",)
-
-
-def test_a_dry_run_is_marked(reducer: Reducer, span: Any) -> None:
-    history_processor(reducer, dry_run=True)([*history("deep_research"), *unreadable("explore")])
-    assert [(event.name, event.attributes["reducer.dry_run"]) for event in span.events] == [
-        ("reducer.fault", True),
-        ("reducer.reduced", True),
+    assert caplog.messages == [
+        "a return of deep_* is not reduced completely: only in part",
+        "a return of deep_* stays unchanged: a generator can be read only once",
     ]
 
 
@@ -172,7 +164,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Points:
     metrics, export = map(pytest.importorskip, ("opentelemetry.sdk.metrics", "opentelemetry.sdk.metrics.export"))
     reader = export.InMemoryMetricReader()
     monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", metrics.MeterProvider([reader]))
-    _labelled.cache_clear()
+    monkeypatch.setattr("reducer.agent.telemetry._LABELS", set())
 
     def read(name: str, *labels: str) -> dict[Any, Any]:
         data = reader.get_metrics_data()
@@ -340,11 +332,8 @@ def test_the_same_loaded_return_counts_once_for_a_rule(rules: Path, caplog: pyte
 
 
 def test_nothing_is_measured_if_nothing_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(value: Any) -> int:
-        raise AssertionError
-
-    monkeypatch.setattr("reducer.agent.telemetry.chars", refuse)
-    assert contents(history_processor(Rules(shorter))(history("deep_research"))) == [["one", "two"]]
+    monkeypatch.setattr("reducer.agent.telemetry.chars", lambda value: pytest.fail("it was measured"))
+    assert contents(history_processor(SHORTER)(history("deep_research"))) == [["one", "two"]]
 
 
 def test_workflows_of_prefect_are_detected(monkeypatch: pytest.MonkeyPatch) -> None:

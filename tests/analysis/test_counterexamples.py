@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 
-from reducer.analysis.counterexamples import counterexample, diagnostic
+from reducer.analysis.counterexamples import counterexample, described
 from reducer.cli import main
 from reducer.engine import attempt
 from reducer.rules import compile_rules
@@ -49,7 +49,7 @@ def test_bad_rules_have_a_small_counterexample(case: dict[str, Any]) -> None:
     assert len(json.dumps(found.content)) < 300
     assert found.once != found.twice
     assert attempt(ruleset, "t", found.content).unstable is not None
-    assert diagnostic(found, ruleset.rules[0]).help.startswith(f"{case['advice']}\n")
+    assert described(found, ruleset.rules[0])[1].startswith(f"{case['advice']}\n")
     better = rules(steps=case["better"], preserve=[])
     assert counterexample(better.rules[0]) is None
     kept = attempt(better, "t", found.content).content
@@ -78,7 +78,7 @@ def test_the_error_shows_a_sample_that_is_no_json() -> None:
     found = counterexample(ruleset.rules[0], [({"day": datetime.date(2024, 5, 1)}, {"day": 1})])
     assert found is not None
     assert type(found.content) is tuple
-    assert '\n  input:  [{"day": "2024-05-01"}, {"day": 1}]\n' in diagnostic(found, ruleset.rules[0]).help
+    assert '\n  input:  [{"day": "2024-05-01"}, {"day": 1}]\n' in described(found, ruleset.rules[0])[1]
 
 
 def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:

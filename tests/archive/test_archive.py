@@ -8,8 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,16 +22,7 @@ from hypothesis import strategies as st
 
 from reducer.archive import Archive, database
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import (
-    NO_TIME,
-    Entry,
-    Limits,
-    canonical,
-    delete_oldest,
-    open_to_read,
-    open_to_write,
-    used,
-)
+from reducer.archive.database import NO_TIME, Entry, Limits, canonical, open_to_read, open_to_write, used
 from reducer.values import plain, stored_json
 from tests.archive.samples import entry, execute, found, rows, store
 from tests.histories.test_live import CONTENTS
@@ -103,15 +96,18 @@ def test_a_damaged_original_is_not_returned(archive: Archive) -> None:
     assert found(archive, one) == (None, "its original is damaged")
 
 
-def test_threads_write_at_the_same_time(archive: Archive) -> None:
-    def work(thread: int) -> None:
+def test_threads_write_at_the_same_time_and_end_without_references_to_the_archive(tmp_path: Path) -> None:
+    def work(archive: Archive, thread: int) -> None:
         for number in range(50):
             archive.add([entry([thread, number, "x" * 200], [thread], call_id=f"{thread}-{number}")])
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-    assert archive.flush(20)
-    assert (rows(archive), archive.failures) == (400, 0)
+        list(pool.map(partial(work, Archive(tmp_path / "returns.db")), range(8)))
+    for thread in threading.enumerate():
+        if thread.name.startswith("reducer archive"):
+            thread.join(20)
+            assert not thread.is_alive()
+    assert rows(tmp_path / "returns.db") == 400
 
 
 WORKER = """
@@ -169,54 +165,41 @@ def test_a_forked_child_writes_to_an_archive_that_was_closed(archive: Archive) -
     assert rows(archive) == 3
 
 
-def test_an_archive_without_references_writes_everything_and_ends_its_thread(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "returns.db")
-    archive.add([entry([1], [0])])
-    (thread,) = (one for one in threading.enumerate() if one.name.startswith("reducer archive"))
-    del archive
-    thread.join(10)
-    assert not thread.is_alive()
-    assert rows(tmp_path / "returns.db") == 1
-
-
 # --- limits: the oldest entries are deleted first, and the file shrinks
 
 DAY = 86_400_000_000
 
-SIZES = {"500": 500, "500b": 500, "1.5 kB": 1500, "2MB": 2_000_000, "1g": 10**9, "2GiB": 2**31, 1: 1, None: None}
-AGES = {"30d": 30, "12h": 0.5, "90m": 1 / 16, "2 w": 14, "1": 1, 0.5: 0.5, timedelta(days=2): 2, 0: 0}
-NO_SIZES = ["", "x", "-1", "0", "1 XB", "1e9", 0, -5, 1.5, True, "9" * 40]
-NO_AGES = ["", "x", "-1d", "1y", True, timedelta(-1), float("inf"), float("nan"), "999999999w"]
-
 
 def test_sizes_and_ages_are_parsed() -> None:
-    assert [parse_size(size) for size in SIZES] == [*SIZES.values()]
-    assert [parse_age(age) for age in AGES] == [days * DAY for days in AGES.values()]
-    assert parse_age(None) is None
+    sizes = {"500": 500, "500b": 500, "1.5 kB": 1500, "2MB": 2_000_000, "1g": 10**9, "2GiB": 2**31, 1: 1, None: None}
+    ages = {"30d": 30 * DAY, "12h": DAY // 2, "90m": DAY // 16, "2w": 14 * DAY, "0d": 0, None: None}
+    assert [parse_size(size) for size in sizes] == [*sizes.values()]
+    assert [parse_age(age) for age in ages] == [*ages.values()]
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        *(("max_bytes", size, "is not a size; write 1000000, 500MB or 2GiB") for size in NO_SIZES),
-        *(("max_age", age, "is not an age; write 30d, 12h, 90m or 2w") for age in NO_AGES),
-    ],
-)
-def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, message: str) -> None:
-    options: Any = {option: value}
-    with pytest.raises(ValueError, match=message):
-        Archive(tmp_path / "returns.db", **options)
+@pytest.mark.parametrize("size", ["", "x", "-1", "0", "1 XB", "1e9", 0, -5, 1.5, "9" * 40])
+@pytest.mark.parametrize("age", ["", "x", "-1d", "1y", "30", 30, "9" * 9 + "w"])
+def test_other_sizes_and_ages_are_refused(tmp_path: Path, size: Any, age: Any) -> None:
+    with pytest.raises(ValueError, match="is not a size; write 1000000, 500MB or 2GiB"):
+        Archive(tmp_path / "returns.db", max_bytes=size)
+    with pytest.raises(ValueError, match="is not an age; write 30d, 12h, 90m or 2w"):
+        Archive(tmp_path / "returns.db", max_age=age)
     assert not [*tmp_path.iterdir()]
 
 
-def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
-    """Create an archive with one entry per day. Most originals are random digits, which do not compress."""
-    connection = open_to_write(path, 1)
-    connection.execute("PRAGMA synchronous = OFF")
-    for day, size in enumerate(sizes):
-        text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
-        database.store(connection, [entry(text, [day], nth=day + 1)], day * DAY)
-    return connection
+@contextmanager
+def filled(path: Path, sizes: list[int], shared: bool = False) -> Iterator[Any]:
+    """Open an archive with one entry per day. Most originals are random digits, which do not compress."""
+    with open_to_write(path, 1) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        for day, size in enumerate(sizes):
+            text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
+            database.store(connection, [entry(text, [day], nth=day + 1)], day * DAY, Limits())
+        yield connection
+
+
+def numbers(connection: Any) -> list[int]:
+    return [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")]
 
 
 @given(st.lists(st.integers(1, 20_000) | st.integers(1, 200), max_size=12), st.integers(20_000, 150_000))
@@ -226,41 +209,38 @@ def test_the_oldest_are_deleted_until_the_size_fits(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int
 ) -> None:
     folder = tmp_path_factory.mktemp("bounds")
-    connection = filled(folder / "returns.db", sizes)
     empty_file = 40_000
-    returns, originals = delete_oldest(connection, Limits(size=most), 0)
-    left = [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")]
-    assert left == list(range(returns + 1, len(sizes) + 1))
-    assert used(connection) <= max(most, empty_file)
-    assert returns == originals
+    with filled(folder / "returns.db", sizes) as connection:
+        returns, originals = database.store(connection, [], 0, Limits(size=most))
+        left = numbers(connection)
+        assert left == list(range(returns + 1, len(sizes) + 1))
+        assert used(connection) <= max(most, empty_file)
+        assert returns == originals
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM originals").fetchone() == (len(left),)
     if returns:
         # With the last deleted entry the size would not fit.
-        before = filled(folder / "before.db", sizes)
-        before.execute("DELETE FROM returns WHERE nth < ?", (returns,))
-        assert used(before) > most
-        before.close()
-    assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
-    assert connection.execute("SELECT count(*) FROM originals").fetchone() == (len(left),)
-    connection.close()
+        with filled(folder / "before.db", sizes) as before:
+            before.execute("DELETE FROM returns WHERE nth < ?", (returns,))
+            assert used(before) > most
 
 
-@pytest.mark.parametrize(
-    ("shared", "deleted"),
-    [(False, [(3, 3), (6, 6), (0, 0)]), (True, [(3, 0), (6, 0), (0, 0)])],
-    ids=["originals of their own", "an original stays while a return needs it"],
-)
-def test_only_entries_that_are_too_old_are_deleted(
-    tmp_path: Path, shared: bool, deleted: list[tuple[int, int]]
-) -> None:
-    connection = filled(tmp_path / "returns.db", [10] * 10, shared)
-    assert [delete_oldest(connection, Limits(age=DAY), day * DAY) for day in (4, 10, 10)] == deleted
-    assert [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")] == [10]
-    assert delete_oldest(connection, Limits(age=0), 99 * DAY) == (1, 1)
-    connection.close()
+@pytest.mark.parametrize("shared", [False, True], ids=["own originals", "an original stays while a return needs it"])
+def test_only_entries_that_are_too_old_are_deleted(tmp_path: Path, shared: bool) -> None:
+    with filled(tmp_path / "returns.db", [10] * 10, shared) as connection:
+        deleted = [database.store(connection, [], day * DAY, Limits(age=DAY)) for day in (4, 10, 10)]
+        assert deleted == [(3, 0 if shared else 3), (6, 0 if shared else 6), (0, 0)]
+        assert numbers(connection) == [10]
+        assert database.store(connection, [], 99 * DAY, Limits(age=0)) == (1, 1)
 
 
-def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
-    with Archive(tmp_path / "returns.db", max_bytes="300kB") as archive:
+def test_an_archive_keeps_its_limits(tmp_path: Path) -> None:
+    with filled(tmp_path / "returns.db", [10] * 5):
+        pass  # in the first days of 1970
+    with Archive(tmp_path / "returns.db", max_age="99999w") as archive:
+        store(archive, entry([1], [0]))
+        assert rows(archive) == 6
+    with Archive(tmp_path / "returns.db", max_bytes="300kB", max_age="1d") as archive:
         made = [entry(Random(number).randbytes(20_000).hex(), [0], nth=number) for number in range(30)]
         for one in made:
             store(archive, one)
@@ -268,20 +248,4 @@ def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
         assert found(archive, made[-1]).data == made[-1].original
         assert found(archive, made[0]).data is None
         assert 5 < rows(archive) < 15
-        archive.close()
         assert archive.path.stat().st_size <= 300_000
-
-
-def test_an_age_without_end_deletes_nothing(tmp_path: Path) -> None:
-    one = entry([1, 2], [1])
-    with Archive(tmp_path / "returns.db", max_age=timedelta.max) as archive:
-        store(archive, one)
-        assert archive.find(one.id, [1], "owner") == (one.original, "")
-        assert archive.failures == 0
-
-
-def test_an_archive_keeps_its_age(tmp_path: Path) -> None:
-    filled(tmp_path / "returns.db", [10] * 5).close()  # in the first days of 1970
-    with Archive(tmp_path / "returns.db", max_age="1d") as archive:
-        store(archive, entry([1], [0]))
-        assert rows(archive) == rows(archive, "originals") == 1

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
@@ -19,6 +19,11 @@ from time import process_time
 from reducer.entities import scanner
 
 TYPES = ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "cve")
+OF_IOCEXTRACT = ("ipv4", "ipv6", "url", "email", "md5", "sha1", "sha256")
+NAMES = {"email_addresses": "email", "ip4": "ipv4", "ip6": "ipv6", "fqdn": "domain"} | {
+    f"{name}s": name for name in TYPES
+}
+"""The types by the names that peers give them."""
 Found = Iterable[tuple[str, str]]
 DOTS = re.compile(r"[ ]?[\[({]\s?\\?(?:\.|dot)\\?\s?[\])}][ ]?|\[\.|\.\]|\\\.", re.IGNORECASE)
 
@@ -41,50 +46,40 @@ def host(url: str) -> str:
 def ours() -> Callable[[str], Found]:
     """Return the scanner of this project, with names, which costs time and finds nothing that is compared."""
     find = scanner(frozenset((*TYPES, "threat_actor", "malware")))
-    return lambda text: ((e.type, e.value) for e in find(text))
+    return lambda text: [(entity.type, entity.value) for entity in find(text)]
 
 
 def iocextract() -> Callable[[str], Found]:
     """Return iocextract, which has no domains and no CVE numbers."""
     import iocextract as peer
 
-    finders = {
-        "ipv4": peer.extract_ipv4s, "ipv6": peer.extract_ipv6s, "url": peer.extract_urls, "email": peer.extract_emails,
-        "md5": peer.extract_md5_hashes, "sha1": peer.extract_sha1_hashes, "sha256": peer.extract_sha256_hashes,
-    }  # fmt: skip
-    refanged = {"ipv4", "url", "email"}
-    return lambda text: (
-        (kind, value)
-        for kind, find in finders.items()
-        for value in (find(text, refang=True) if kind in refanged else find(text))
-    )
+    def find(text: str) -> Iterator[tuple[str, str]]:
+        for kind in OF_IOCEXTRACT:
+            extract = getattr(peer, f"extract_{kind}s", None) or getattr(peer, f"extract_{kind}_hashes")
+            options = {"refang": True} if kind in ("ipv4", "url", "email") else {}
+            yield from ((kind, value) for value in extract(text, **options))
+
+    return find
 
 
 def ioc_finder() -> Callable[[str], Found]:
     """Return ioc-finder."""
     from ioc_finder import find_iocs
 
-    names = {
-        "ipv4s": "ipv4",
-        "ipv6s": "ipv6",
-        "domains": "domain",
-        "urls": "url",
-        "email_addresses": "email",
-        "md5s": "md5",
-    }
-    names |= {"sha1s": "sha1", "sha256s": "sha256", "cves": "cve"}
-    return lambda text: (
-        (names[name], value) for name, values in find_iocs(text).items() if name in names for value in values
-    )
+    return lambda text: [(NAMES.get(name, name), value) for name, values in find_iocs(text).items() for value in values]
 
 
 def iocsearcher() -> Callable[[str], Found]:
     """Return iocsearcher."""
     from iocsearcher.searcher import Searcher
 
-    names = {"ip4": "ipv4", "ip6": "ipv6", "fqdn": "domain"}
-    searcher = Searcher()
-    return lambda text: ((names.get(ioc.name, ioc.name), ioc.value) for ioc in searcher.search_data(text))
+    search = Searcher().search_data
+    return lambda text: [(NAMES.get(ioc.name, ioc.name), ioc.value) for ioc in search(text)]
+
+
+def labels(document: dict, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the canonical labels of a document: the `expected` or the `optional` ones."""
+    return (canonical(kind, value) for kind, values in document[key].items() for value in values)
 
 
 def measure(find: Callable[[str], Found], documents: list[dict], types: Iterable[str]) -> dict[str, float]:
@@ -96,19 +91,10 @@ def measure(find: Callable[[str], Found], documents: list[dict], types: Iterable
         raw = list(find(document["text"]))
         seconds += process_time() - start
         found = {canonical(kind, value) for kind, value in raw if kind in types}
-        expected, optional = (
-            {canonical(kind, value) for kind, values in document[key].items() if kind in types for value in values}
-            for key in ("expected", "optional")
-        )
-        labels = {
-            canonical(kind, value)[1]
-            for key in ("expected", "optional")
-            for kind, values in document[key].items()
-            for value in values
-        }
-        false = {
-            (kind, value) for kind, value in found - expected - optional if kind != "url" or host(value) not in labels
-        }
+        expected = {label for label in labels(document, "expected") if label[0] in types}
+        labelled = {*labels(document, "expected"), *labels(document, "optional")}
+        values = {value for _, value in labelled}
+        false = {(kind, value) for kind, value in found - labelled if kind != "url" or host(value) not in values}
         counts.update(right=len(found & expected), missed=len(expected - found), false=len(false))
         counts.update(domains=sum(kind == "domain" for kind, _ in false))
     right, false, missed = counts["right"], counts["false"], counts["missed"]
@@ -124,14 +110,14 @@ def measure(find: Callable[[str], Found], documents: list[dict], types: Iterable
 def main(folder: str) -> None:
     """Print one line for each contender."""
     documents = [json.loads(line) for line in Path(folder, "labelled.jsonl").read_bytes().splitlines()]
-    limited = tuple(kind for kind in TYPES if kind not in ("domain", "cve"))
-    for make, types in (
+    contenders = (
         (ours, TYPES),
-        (ours, limited),
-        (iocextract, limited),
+        (ours, OF_IOCEXTRACT),
+        (iocextract, OF_IOCEXTRACT),
         (ioc_finder, TYPES),
         (iocsearcher, TYPES),
-    ):
+    )
+    for make, types in contenders:
         if make is ours or find_spec(make.__name__):
             numbers = measure(make(), documents, types)
             shown = ", ".join(f"{name} {number:.1f}" for name, number in numbers.items())

@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 
 from reducer.engine import reduce_content
+from reducer.entities import expand
+from reducer.entities.vocabulary import Vocabulary
 from reducer.rules import Ruleset
-from tests.benchmarks.inputs import answers, article, records, ruleset
+from tests.benchmarks.inputs import article, records, ruleset, ruleset_of
 from tests.helpers import texts
 
+GOLDEN = Path(__file__).parents[1] / "golden"
+PRESERVED = ["ioc", "cve", "threat_actor"]
 KEPT = ["hostname", "address", "last_seen", "risk", "score", "verification", "tags"]
 LIMITS = {
     "by position": "  - {path: rows, limit: 20}\n",
@@ -64,7 +68,7 @@ def new(count: int, seed: int) -> list[dict[str, Any]]:
 def test_preserve(compare: Callable[..., Any], rows: Callable[..., Any], count: int, size: int) -> None:
     contents = [{"rows": rows(size, seed)} for seed in range(count)]
     steps = "  - {path: rows, limit: 20}\n  - {path: rows, drop: [note]}\n"
-    rules = ruleset(steps, "preserve: [ioc, cve, threat_actor]")
+    rules = ruleset(steps, f"preserve: {PRESERVED}")
     scan = rules.rules[0].vocabulary.scanner(rules.rules[0].types)
     calls: dict[str, Callable[[Any], Any]] = {
         "scanning each text": lambda contents: [scan(text) for content in contents for text in texts(content)],
@@ -75,20 +79,21 @@ def test_preserve(compare: Callable[..., Any], rows: Callable[..., Any], count: 
 
 
 def test_answers_of_products(compare: Callable[..., Any], data: Path) -> None:
-    contents = [content for content, _ in answers(data)]
-    preserving, others = (
-        [ruleset(steps, f"preserve: {types}") for _, steps in answers(data)]
-        for types in ("[ioc, cve, threat_actor]", "[]")
-    )
-    scan = preserving[0].rules[0].vocabulary.scanner_of_many(preserving[0].rules[0].types)
+    """Compare the rules that `init` drafts for the answers."""
+    rules = [json.loads(line) for line in (GOLDEN / "drafts.jsonl").read_text(encoding="utf-8").splitlines()]
+    contents = {
+        rule["tool"]: json.loads((data / "tool_outputs" / f"{rule['tool']}.json").read_bytes()) for rule in rules
+    }
 
-    def reduce(rules: list[Ruleset]) -> Callable[[list[Any]], Any]:
-        return lambda contents: [reduce_content(one, "t", each) for one, each in zip(rules, contents, strict=True)]
+    def reduce(preserve: list[str]) -> Callable[[dict[str, Any]], Any]:
+        drafts = ruleset_of(*(json.dumps(rule | {"preserve": preserve}) for rule in rules))
+        return lambda contents: [reduce_content(drafts, tool, content) for tool, content in contents.items()]
 
+    scan = Vocabulary().scanner_of_many(expand(PRESERVED))
     calls: dict[str, Callable[[Any], Any]] = {
-        "scanning": lambda contents: [scan(dict.fromkeys(texts(content))) for content in contents],
-        "reducing": reduce(preserving),
-        "reducing without preserve": reduce(others),
+        "scanning": lambda contents: [scan(dict.fromkeys(texts(content))) for content in contents.values()],
+        "reducing": reduce(PRESERVED),
+        "reducing without preserve": reduce([]),
     }
     compare("answers of products", calls, lambda: contents)
 

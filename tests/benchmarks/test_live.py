@@ -20,12 +20,12 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from reducer import Reducer
 from reducer.agent import Archive, ReduceToolReturns, history_processor
 from reducer.histories.stored import returns
-from tests.agent.agents import PROMPT, Rules, call, context
+from tests.agent.agents import PROMPT, call, context, reducer_of
 
 ROOT = Path(__file__).parents[2]
 
 
-RULES = Rules(lambda tool, content: content[:20] if len(content) > 20 else content)
+RULES = reducer_of("version: 1\ntool: explore\nsteps:\n  - limit: 20\npreserve: []\n")
 
 
 def history() -> list[ModelMessage]:

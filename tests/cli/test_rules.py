@@ -74,9 +74,9 @@ def test_what_cannot_be_copied(arguments: list[str], message: str, cli: Cli) -> 
 
 def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     without = shutil.ignore_patterns("samples")
-    shutil.copytree(RULES / "web", tmp_path / "installed" / "web", ignore=without)
-    for module in ("reducer.files", "reducer.cli.rules"):
-        monkeypatch.setattr(f"{module}.builtin_rules", lambda: tmp_path / "installed")
+    for pack in ("general", "web"):
+        shutil.copytree(RULES / pack, tmp_path / "installed" / pack, ignore=without)
+    monkeypatch.setattr("reducer.files.builtin_rules", lambda: tmp_path / "installed")
     result = cli("rules", "add", "exa_search", "execute")
     assert result.out == "wrote rules/exa_search.yaml\nwrote rules/execute.yaml\n"
     assert result.err == "".join(

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, StrEnum
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,6 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     BinaryContent,
     ImageUrl,
@@ -367,12 +366,6 @@ def test_a_processor_does_not_reduce_a_return_twice(one: Reducer) -> None:
     first = reduce([request(part(ROWS))])
     assert first[0].parts[0].content == [ROWS[0]]
     assert reduce([*first, wrote("What about case-4?")])[0] is first[0]
-
-
-def test_references_need_rule_files_or_a_reducer() -> None:
-    rules: Any = SimpleNamespace(reduce_content=lambda tool, content: content)
-    with pytest.raises(UserError, match="references=True needs rule files or a Reducer"):
-        history_processor(rules, references=True)
 
 
 @pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])

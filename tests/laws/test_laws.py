@@ -16,12 +16,12 @@ from reducer.analysis.samples import sample
 from reducer.engine import prepare, reduce_content
 from reducer.values import chars, dump
 from tests.helpers import BY_FILE, PRODUCTS, forced, reduced, rules
-from tests.laws.laws import Case, case_of, case_of_drawn, check, law_tests
+from tests.laws.laws import Case, case_of, case_of_drawn, check, law_test
 from tests.laws.strategies import cases
 
 # A marker would be one character longer than the two items that it replaces.
 _LONG_MARKER = {"steps": [{"extract": ["ipv4"], "preserve": ["threat_actor"]}]}
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(
+test_the_laws_hold = law_test(
     cases.map(case_of_drawn),
     case_of({"steps": [{"lines": True, "limit": 1}]}, 'INFO started\nINFO started\n{"level": "ERROR"}'),
     case_of(_LONG_MARKER, ["\ud800 größer Fancy Bear 🙂", "end. größer"]),
@@ -29,12 +29,12 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(
 
 
 def results() -> str:
-    """Reduce texts whose markers mention entities, and what the tests of every third shipped rule start from."""
+    """Reduce texts whose markers mention entities, and what the tests of every tenth shipped rule start from."""
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the report" for n in range(12)]
     steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
     found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
-    for rule in list(BY_FILE.values())[::3]:
+    for rule in list(BY_FILE.values())[::10]:
         found += [reduce_content(forced(rule), "any", sample(rule, test)) for test in rule.tests]
     return dump(found)
 
@@ -100,4 +100,4 @@ def test_the_laws_hold_on_all_real_data(name: str, data: Path) -> None:
     unwraps = any("unwrap" in step.name for step in rule.steps)
     cases = [Case(forced(rule), content, preserved, rule.all_keys, unwraps) for content in chosen(name, data)]
     assert len(cases) > 15
-    assert sum(check(case) is not case.content for case in cases) >= 1
+    assert sum(check(case).content is not case.content for case in cases) >= 1

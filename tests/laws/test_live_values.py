@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from reducer.values import is_media
 from tests.helpers import reduced
-from tests.laws.laws import Case, case_of, law_tests
+from tests.laws.laws import Case, case_of, law_test
 from tests.laws.strategies import cases
 
 
@@ -107,7 +107,7 @@ _NOTES = (
 # All items are removed, and a text repeats the indicator of an object.
 _REPEATED = {"preserve": ["ip"], "steps": [{"keep": "[?source == 'high']"}]}
 _HOSTS = (*[Edge(0, "low")] * 3, Edge(7, Word.LENGTHY))
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(
+test_the_laws_hold = law_test(
     live_cases(),
     case_of(_FROM_A_LIST, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
     case_of({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),

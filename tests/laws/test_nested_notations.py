@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reducer.values import chars
 from tests.helpers import decoded, prose, reduced
-from tests.laws.laws import case_of, expressed, law_tests
+from tests.laws.laws import case_of, expressed, law_test
 from tests.laws.strategies import laws, rules_of, some
 
 _HITS = [{"host": "gw1", "noise": 1}, {"host": "gw2", "noise": 2}]
@@ -97,7 +97,7 @@ _rules = rules_of(
 )
 _contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(0, 3), st.booleans())
 _UNWRAP = {"steps": [{"path": "@", "unwrap": True}], "preserve": ["domain"]}
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(
+test_the_laws_hold = law_test(
     st.builds(case_of, _rules, _contents),
     case_of({"steps": _STEPS}, str({"hits": _HITS, "log": _LOG})),
     case_of(_UNWRAP, {"body": '{"raw": "seen \\ud800mail-diacie[.]top"}', "status": 200}),

@@ -61,6 +61,7 @@ def test_every_operation_is_generated_and_a_new_one_obeys_the_laws(monkeypatch: 
     assert all(effective[verb] >= 5 for verb in operations()), effective
 
 
+@pytest.mark.slow
 def test_a_bug_in_a_new_operation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operations(), "drop_null", Failing)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
 import sys
 from dataclasses import dataclass
-from enum import Enum, IntEnum, StrEnum
+from enum import IntEnum, StrEnum
 from functools import reduce
 from operator import getitem
 from typing import Any
@@ -13,18 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from reducer.paths import Expression, PathError, compile_expression, compile_path
 from reducer.paths.written import Token, path_text
 from reducer.values import Unreducible, dump, plain
 from tests.paths.strategies import aimed
 from tests.paths.test_errors import CASES
-
-
-class Level(Enum):
-    HIGH = "high"
-    LOW = "low"
 
 
 class Word(StrEnum):
@@ -35,12 +28,6 @@ class Number(IntEnum):
     ONE = 1
 
 
-class Hit(BaseModel):
-    rule: str
-    at: datetime.date = datetime.date(2026, 1, 2)
-    level: Level = Level.LOW
-
-
 @dataclass
 class Report:
     name: str
@@ -48,18 +35,6 @@ class Report:
     scores: dict[Any, Any]
 
 
-@dataclass
-class Picture:
-    url: str
-    kind: str = "image-url"
-
-
-PICTURE = Picture("u")
-LIVE = {
-    "report": Report("r", (Hit(rule="a", level=Level.HIGH), Hit(rule="b"), None), {1: "one", Level.LOW: ("x", "y")}),
-    "hits": [Hit(rule="c", level=Level.HIGH), {"rule": "d", "level": Level.HIGH}],
-    "values": {1: float("nan"), 2: 2.5},
-}
 RECORDS = [
     Report(Word.HIGH, ("a", Word.HIGH), {1: {"x": Number.ONE}}),
     {"name": Word.HIGH, "hits": ({"a": 1}, (1, 2)), "scores": float("inf")},
@@ -100,24 +75,15 @@ def test_the_keys_of_a_place_lead_to_its_value(pair: tuple[str, Any]) -> None:
     assert len({place.keys for place in places}) == len(places)
 
 
-@pytest.mark.parametrize("text", CASES["entered"])
-def test_paths_enter_objects_in_their_stored_form(text: str) -> None:
-    path, stored = compile_path(text), plain(LIVE)
-    assert path.find(stored)
-    assert [plain(place) for place in path.find(LIVE)] == path.find(stored)
-
-
-@pytest.mark.parametrize("media", [PICTURE, {"kind": "image-url", "url": "u"}])
-def test_media_are_never_entered(media: Any) -> None:
+def test_media_are_never_entered() -> None:
+    media = {"kind": "image-url", "url": "u"}
     for text in ("x.url", "x.*", "x.a[0]", "y[*].url", "y[].*", "y[0].a[]"):
         assert compile_path(text).find({"x": media, "y": [media]}) == [], text
     assert compile_path("x[*]").find({"x": [media]}) == [media]
     assert compile_path("x[*].url").find({"x": [media, {"kind": "phishing-url", "url": "v"}]}) == ["v"]
 
 
-def test_paths_refuse_values_without_a_json_form_and_deep_values() -> None:
-    with pytest.raises(Unreducible):
-        compile_path("a.b").find({"a": object()})
+def test_a_path_enters_deep_values_but_a_filter_refuses_them() -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep, {"a": deep}]
@@ -203,5 +169,5 @@ def test_expressions_refuse_deep_values_and_deep_literals() -> None:
         with pytest.raises(Unreducible):
             compile_expression(text).evaluate(deep)
     assert compile_expression("b == 'x'").holds(deep) is False
-    with pytest.raises(PathError, match="a literal is nested too deeply"):
+    with pytest.raises(PathError, match="nested deeper than 100 levels"):
         compile_expression("`" + "[" * 200 + "]" * 200 + "`")

@@ -14,6 +14,7 @@ import re
 import sys
 from importlib.metadata import files
 from importlib.resources import files as resources
+from itertools import chain
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -23,7 +24,7 @@ SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
 # Not names: a file, "Group 3", a detection name of one product, a placeholder.
 JUNK = re.compile(
     r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+"
-    r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*|.*\b(?:campaign|v\d.*)|.*, .*"
+    r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\b(?:campaign|v\d.*)"
     r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
@@ -67,68 +68,71 @@ def kinds_of(entry: dict) -> str:
 
 def case(name: str, entry: dict, common: set[str]) -> str | None:
     """Return `~` if a name matches in any case, `=` if only as written, or None if it is an ordinary word."""
-    zipf = entry["zipf"]
-    words = [w for w in re.split(r"[^A-Za-z]+", name.lower()) if w]
-    single = len(words) == 1 and name.isalpha()
+    zipf, words = entry["zipf"], re.findall("[a-z]+", name.lower())
+    is_actor, is_ransomware = "actor" in entry["types"], set(entry["clusters"]) == {"ransomware"}
     if name in KEPT:
         return "="
     if name.lower() in KNOWN or name.lower().replace(" ", "-") in KNOWN:
         return None
-    actor = "actor" in entry["types"]
-    only_ransomware = set(entry["clusters"]) == {"ransomware"}
     if zipf >= 3:
-        if name.isupper() and len(name) > 4 and zipf < 4.1 and not only_ransomware:
+        if name.isupper() and len(name) > 4 and zipf < 4.1 and not is_ransomware:
             return "="  # MERCURY
-        return "=" if actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
-    if only_ransomware and (
-        zipf >= 2.2 or (name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words)))
-    ):
+        return "=" if is_actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
+    is_common = zipf > 0 or len(words) > 1 or not common.isdisjoint(words)
+    if is_ransomware and (zipf >= 2.2 or (name.islower() and is_common)):
         return None
     if len(name) < 4:
-        return "=" if actor and zipf < 2 and name.isupper() else None
-    if all(w in common or len(w) < 3 for w in words) and not re.search(r"\d", name):
-        written = name != name.lower() and (actor or not only_ransomware or len(words) == 1)
-        return "=" if written and not single else None
-    if single and (zipf >= 2 or len(name) < 5):
-        return "=" if name != name.lower() else None
-    if zipf >= 2 or len(name) < 5:
-        return "="
-    return "~"
+        return "=" if is_actor and zipf < 2 and name.isupper() else None
+    if all(len(word) < 3 or word in common for word in words) and not re.search(r"\d", name):
+        return "=" if name != name.lower() and (is_actor or not is_ransomware or len(words) == 1) else None
+    if zipf < 2 and len(name) > 4:
+        return "~"
+    return "=" if name != name.lower() or len(words) > 1 or not name.isalpha() else None
+
+
+def canonical_names() -> dict[str, str]:
+    """Return the first name of each line of `synonyms.txt` by the keys of all names in the line."""
+    found: dict[str, str] = {}
+    for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():
+        first, *others = line.split("|")
+        for name in (first, *others):
+            found.setdefault(_key(name), first)
+    return found
+
+
+def forms_of(name: str, commands: set[str]) -> set[str]:
+    """Return a name that can be in a text, also without a word such as "ransomware" at its end."""
+    name = re.sub(r"\s*\([^)]*\)\s*$", "", name).strip(" ,").replace("‑", "-")
+    stem = RANSOM.sub("", name)
+    # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
+    short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
+    shaped = {form for form in (name, short) if SHAPE.fullmatch(form) and not JUNK.fullmatch(form)}
+    return {form for form in shaped if form.lower() not in commands}
 
 
 def content(names_path: Path, words_path: Path) -> str:
     """Return the content of `names.txt`."""
     common = set(words_path.read_text(encoding="utf-8").lower().split())
-    canonical: dict[str, str] = {}
-    for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            first = line.split("|")[0]
-            for name in line.split("|"):
-                canonical.setdefault(re.sub("[-_ ]", "", name.lower()), first)
     entries = json.loads(names_path.read_text(encoding="utf-8"))
-    commands = {e["name"].lower()[:-4] for e in entries if e["name"].lower().endswith(".exe")}
-    kinds: dict[str, str] = {}
-    chosen: dict[str, tuple[str, str]] = {}
+    commands = {entry["name"].lower()[:-4] for entry in entries if entry["name"].lower().endswith(".exe")}
+    kinds: dict[str, set[str]] = {}
+    chosen: dict[str, str] = {}
     for entry in entries:
-        name = re.sub(r"\s*\([^)]*\)\s*$", "", entry["name"]).strip(" ,").replace("‑", "-")
-        stem = RANSOM.sub("", name)
-        # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
-        short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
-        for form in {name, short}:
-            key = form.lower()
-            wrong = len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or key in commands
-            if not wrong and (how := case(form, entry, common)) is not None:
-                kinds[key] = "".join(sorted({*kinds.get(key, ""), *kinds_of(entry)}))
-                chosen[form] = (key, how)
+        for form in forms_of(entry["name"], commands):
+            how = case(form, entry, common)
+            if how is not None:
+                kinds.setdefault(form.lower(), set()).update(kinds_of(entry))
+                chosen[form] = how
     lines, overridden = [], set()
-    for types, form, rest in (line for section in forms().values() for line in section):
+    for types, form, rest in chain.from_iterable(forms().values()):
         key = form[1:].lower()
-        overridden.add(key.replace("-", " "))
-        lines.append("".join(sorted({*types, *kinds.get(key, "")})) + form + rest)
-    for form, (key, how) in chosen.items():
-        other = canonical.get(re.sub("[-_ ]", "", key))
-        if key.replace("-", " ") not in overridden:
-            lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
+        overridden.add(key)
+        lines.append("".join(sorted(kinds.get(key, set()).union(types))) + form + rest)
+    canonical = canonical_names()
+    for form, how in chosen.items():
+        other = canonical.get(_key(form), form)
+        if form.lower() not in overridden:
+            lines.append("".join(sorted(kinds[form.lower()])) + how + form + (f"|{other}" if other != form else ""))
     lines.sort(key=lambda line: (re.sub("^[amt]+[=~?]", "", line).lower(), line))
     return "\n".join(lines) + "\n"
 

@@ -1,9 +1,9 @@
 """Count the answers that a built-in rule for another tool harms: `python -m tests.tools.harm [--all]`.
 
 Each rule gets each answer under the name of its own tool, except its own samples. A pair of a rule and an answer is
-harmed if the result has less than half of the characters, and emptied if the result has no values. The answers are
-fixed: the samples of the rules at one commit, and the tool outputs of the real data. Without `--all`, only answers of
-at most 30,000 characters count, which takes about a minute on one core.
+harmed if the result has less than half of the characters, unmarked if it has also no more markers than the answer, and
+emptied if the result has no values. The answers are fixed: the samples of the rules at one commit, and the tool outputs
+of the real data. Without `--all`, only answers of at most 30,000 characters count, which takes about a minute.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -28,7 +26,6 @@ from reducer import Reducer
 from reducer.values import chars, dump
 
 CHECKOUT = Path(__file__).parents[2]
-RULES = CHECKOUT / "rules"
 OUTPUTS = CHECKOUT.parent / "shared" / "data" / "tool_outputs"
 COMMIT = "c853594082c0"
 """The samples are those of this commit, so that the measure does not change with the rules."""
@@ -38,25 +35,7 @@ MAX_CHARS = 30_000
 WORST = 15
 
 
-class Pair(NamedTuple):
-    """What a rule did to an answer. `is_marked`: the result contains more markers than the answer."""
-
-    is_harmed: bool
-    is_marked: bool
-    is_emptied: bool
-
-
-def files() -> dict[str, bytes]:
-    """Return the answers by name: `PACK/NAME` for a sample, and the name of the file for a tool output."""
-    found = {name: data for name, data in at_commit().items() if PurePosixPath(name).parent.name == "samples"}
-    for file in sorted(OUTPUTS.glob("*.json")):
-        if file.stem != "manifest":
-            found[file.name] = file.read_bytes()
-    return found
-
-
-@cache
-def at_commit() -> dict[str, bytes]:
+def at_commit() -> dict[PurePosixPath, bytes]:
     """Return the rule files and samples at the commit by their names in `rules`."""
     archive = subprocess.run(["git", "archive", COMMIT, "rules"], cwd=CHECKOUT, capture_output=True, check=True).stdout
     found = {}
@@ -64,8 +43,14 @@ def at_commit() -> dict[str, bytes]:
         for member in tar:
             reader = tar.extractfile(member)
             if reader is not None and not member.name.endswith(".md"):
-                found[member.name.removeprefix("rules/")] = reader.read()
+                found[PurePosixPath(member.name).relative_to("rules")] = reader.read()
     return found
+
+
+def answers_of(files: dict[PurePosixPath, bytes]) -> dict[str, bytes]:
+    """Return the answers by name: `PACK/samples/NAME` for a sample, and the name of the file for a tool output."""
+    samples = {str(path): data for path, data in files.items() if path.parent.name == "samples"}
+    return samples | {file.name: file.read_bytes() for file in OUTPUTS.glob("*.json") if file.stem != "manifest"}
 
 
 def fingerprint(answers: dict[str, bytes]) -> str:
@@ -76,42 +61,26 @@ def fingerprint(answers: dict[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def own_samples() -> dict[str, set[str]]:
+def own_samples(files: dict[PurePosixPath, bytes]) -> dict[str, set[str]]:
     """Return the samples that the tests of each rule named at the commit, by the name of the rule file."""
-    own = {}
-    for name, data in at_commit().items():
-        path = PurePosixPath(name)
+    own: dict[str, set[str]] = {}
+    for path, data in files.items():
         if path.suffix == ".yaml" and path.parent.name != "samples":
             given = [test["given"] for test in yaml.safe_load(data).get("tests", ())]
             own[path.stem] = {str(path.parent / each["file"]) for each in given if "file" in each}
     return own
 
 
-@cache
-def loaded(max_chars: float) -> tuple[Reducer, dict[str, Any]]:
-    """Load the built-in rules, and the answers of at most `max_chars` characters."""
-    answers = {}
-    for name, data in files().items():
-        answer = data.decode() if name.endswith(".txt") else json.loads(data)
-        if chars(answer) <= max_chars:
-            answers[name] = answer
-    return Reducer.load(RULES), answers
-
-
-def pairs(number: int, own: set[str], max_chars: float) -> list[Pair]:
-    """Return what a rule does to every answer that is not its own sample."""
-    reducer, answers = loaded(max_chars)
-    tools = reducer.ruleset.rules[number].tools
-    tool = next((tool for tool in tools if not set(tool) & set("*?[")), tools[0].replace("*", "x"))
-    return [pair(answer, reducer.reduce_content(tool, answer)) for name, answer in answers.items() if name not in own]
-
-
-def pair(answer: Any, result: Any) -> Pair:
+def harm(answer: Any, result: Any) -> Iterator[str]:
+    """Yield what a rule did to an answer: `harmed`, `unmarked`, `emptied`."""
     if result is answer:
-        return Pair(is_harmed=False, is_marked=False, is_emptied=False)
-    is_marked = dump(result).count("…[") > dump(answer).count("…[")
-    is_emptied = any(values(answer)) and not any(values(result))
-    return Pair(chars(result) * 2 < chars(answer), is_marked, is_emptied)
+        return
+    if chars(result) * 2 < chars(answer):
+        yield "harmed"
+        if dump(result).count("…[") <= dump(answer).count("…["):
+            yield "unmarked"
+    if any(values(answer)) and not any(values(result)):
+        yield "emptied"
 
 
 def values(answer: Any) -> Iterator[bool]:
@@ -131,26 +100,30 @@ def main(arguments: list[str]) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--all", action="store_true", help="also answers of more than 30,000 characters")
     max_chars = float("inf") if parser.parse_args(arguments).all else MAX_CHARS
-    if fingerprint(files()) != FINGERPRINT:
-        print(f"the answers are not those of the measure: {fingerprint(files())}", file=sys.stderr)
+    files = at_commit()
+    answers = answers_of(files)
+    if fingerprint(answers) != FINGERPRINT:
+        print(f"the answers are not those of the measure: {fingerprint(answers)}", file=sys.stderr)
         return 1
-    own, rules = own_samples(), loaded(max_chars)[0].ruleset.rules
-    names = [Path(rule.file).stem for rule in rules]
-    with ProcessPoolExecutor(2) as pool:
-        jobs = [pool.submit(pairs, number, own.get(name, set()), max_chars) for number, name in enumerate(names)]
-        by_rule = {name: job.result() for name, job in zip(names, jobs, strict=True)}
-    harmed, unmarked, emptied = Counter[str](), Counter[str](), Counter[str]()
-    for name, found in by_rule.items():
-        harmed[name] = sum(each.is_harmed for each in found)
-        unmarked[name] = sum(each.is_harmed and not each.is_marked for each in found)
-        emptied[name] = sum(each.is_emptied for each in found)
-    total = sum(map(len, by_rule.values()))
-    share = f"{harmed.total() / total:.1%}"
-    print(f"{total:,} pairs of {len(by_rule)} rules and {len(loaded(max_chars)[1])} answers")
-    print(f"{harmed.total():,} lose more than half ({share}), {unmarked.total():,} of them without a marker")
-    print(f"{emptied.total():,} have no values left")
-    for name, count in harmed.most_common(WORST):
-        print(f"  {name}: {count} lose more than half, {unmarked[name]} without a marker, {emptied[name]} emptied")
+    contents = {name: data.decode() if name.endswith(".txt") else json.loads(data) for name, data in answers.items()}
+    contents = {name: content for name, content in contents.items() if chars(content) <= max_chars}
+    reducer, own = Reducer.load(CHECKOUT / "rules"), own_samples(files)
+    counts = Counter[str]()
+    by_rule: dict[str, Counter[str]] = {}
+    for rule in reducer.ruleset.rules:
+        name = Path(rule.file).stem
+        tool = next((tool for tool in rule.tools if not set(tool) & set("*?[")), rule.tools[0].replace("*", "x"))
+        found = by_rule.setdefault(name, Counter())
+        for answer in contents.keys() - own.get(name, set()):
+            found.update(["pairs", *harm(contents[answer], reducer.reduce_content(tool, contents[answer]))])
+        counts += found
+    share = f"{counts['harmed'] / counts['pairs']:.1%}"
+    print(f"{counts['pairs']:,} pairs of {len(by_rule)} rules and {len(contents)} answers")
+    print(f"{counts['harmed']:,} lose more than half ({share}), {counts['unmarked']:,} of them without a marker")
+    print(f"{counts['emptied']:,} have no values left")
+    for name, found in sorted(by_rule.items(), key=lambda item: -item[1]["harmed"])[:WORST]:
+        numbers = f"{found['unmarked']} without a marker, {found['emptied']} emptied"
+        print(f"  {name}: {found['harmed']} lose more than half, {numbers}")
     return 0
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -55,7 +55,12 @@ def measured(name: str) -> Measured:
 
 
 def _entities(content: Any) -> set[tuple[str, str]]:
-    return {(entity.type, entity.canonical) for text in texts(content) for entity in scan(text, _TYPES)}
+    return set().union(*map(_entities_in, set(texts(content))))
+
+
+@lru_cache(maxsize=100_000)  # most texts of a result are in the sample too
+def _entities_in(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((entity.type, entity.canonical) for entity in scan(text, _TYPES))
 
 
 def allowed(rule: Rule) -> frozenset[str]:

@@ -48,7 +48,7 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
     ("arguments", "message"),
     [
         (["missing.json"], "error: missing.json: No such file or directory"),
-        (["--rules", "new"], "error: --rules new: no such folder; add --write to create it with the first rule"),
+        (["--rules", "new"], "error: --rules new: not a folder; `serve --write` creates a new one"),
         (["--rules", "file"], "error: --rules file: not a folder"),
         (["--rules", "builtin:wbe"], "error: builtin:wbe: no such pack; did you mean `builtin:web`?"),
         (

@@ -16,21 +16,19 @@ if TYPE_CHECKING:
 
 _SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "unwrapped": "~", "restored": "+"}
 _STYLES = {"-": "red", "~": "yellow", "+": "green"}
-_MAX_CHANGES = 40
+_MAX_CHANGES = 12
 
 
 def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
     """Print the returns of one history below its `title`; if `whole`, only list the returns that do not change."""
-    shown, unchanged = [], []
-    for one in returns:
-        if not whole or one.status == "reduced" or any(step.changes for step in one.steps):
-            shown.append(one)
-        elif one.rule:
-            unchanged.append(one.name)
-    if title and (shown or unchanged):
+    if title and returns:
         print_lines([title], screen, style="bold underline")
         screen.print()
-    for entry in shown:
+    unchanged = []
+    for entry in returns:
+        if whole and entry.status != "reduced" and not any(step.changes for step in entry.steps):
+            unchanged.append(entry.name)
+            continue
         print_head(entry, screen)
         print_effects(entry, screen)
         screen.print()
@@ -52,14 +50,14 @@ def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
     print_lines([f"{size}: {entry.why}" if entry.why else size], screen, 2)
 
 
-def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_CHANGES) -> None:
+def print_effects(entry: Explanation, screen: Console) -> None:
     """Print what changed the size of a return, at the places that it changed, and the entities that it lost."""
     for line, changes in _effects(entry):
         print_lines([line], screen, 2)
-        print_changes(changes, screen, max_changes)
+        print_changes(changes, screen)
     if entry.lost_entities:
         print_lines(["entities missing from the result"], screen, 2)
-        print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
+        print_lines(lost_entities(entry.entities, entry.lost_entities), screen, 4)
 
 
 def step_line(step: StepReport, is_refused: bool = False) -> str:
@@ -73,26 +71,24 @@ def step_line(step: StepReport, is_refused: bool = False) -> str:
         return f"{name}: {step.nothing.message}"
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
-    size, is_less = abs(step.before - step.after), step.before >= step.after
-    effect = counted(size, "fewer character" if is_less else "more character")
-    if is_refused:
-        effect = f"would {'remove' if is_less else 'add'} {counted(size, 'character')}"
-    return f"{name}: {effect}{f', {step.restored:,} of them restored' if step.restored else ''}"
+    size = step.before - step.after
+    effect = counted(abs(size), "more character" if size < 0 else "fewer character")
+    restored = f", {step.restored:,} of them restored" if step.restored else ""
+    return f"{name}: {'would be ' if is_refused else ''}{effect}{restored}"
 
 
 def describe(change: Change) -> str:
     """Describe a change in one line, such as `resolutions[20..57]: 38 of 58 items, 41,203 characters`."""
-    size = counted(abs(change.before - change.after), "character")
-    if change.items and change.kind == "removed":
-        lists = f" in {change.places:,} lists" if change.places > 1 else ""
-        return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
-    if change.items:
-        return f"{change.path}: {counted(change.items, 'item')}, {size}"
     times = f" ({change.places:,} times)" if change.places > 1 else ""
-    if change.before and change.kind not in ("removed", "emptied"):
-        return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
-    stays = ", the key stays" if change.kind == "emptied" else ""
-    return f"{change.path}{times}: {counted(max(change.before, change.after), 'character')}{stays}"
+    size = counted(abs(change.before - change.after), "character")
+    is_emptied = change.kind == "emptied"
+    if change.total:
+        size = f"{change.items:,} of {counted(change.total, 'item')}, {size}"
+    elif change.items:
+        size = f"{counted(change.items, 'item')}, {size}"
+    elif change.before and change.after and not is_emptied:
+        size = f"{change.before:,} -> {counted(change.after, 'character')}"
+    return f"{change.path}{times}: {size}{', the key stays' if is_emptied else ''}"
 
 
 def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
@@ -111,13 +107,13 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 
 
-def print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+def print_changes(changes: Sequence[Change], screen: Console) -> None:
     """Print the first changed places with a sample of each, and count the others."""
-    for change in changes[:max_changes]:
+    for change in changes[:_MAX_CHANGES]:
         sign = _SIGNS[change.kind]
-        sample = f"  {change.sample}" if change.sample else ""
-        line = visible(f"{sign} {describe(change)}{sample}")
+        line = visible(f"{sign} {describe(change)}  {change.sample}".rstrip())
         screen.print(f"    {line}", style=_STYLES[sign], no_wrap=True, overflow="ellipsis")
-    if len(changes) > max_changes:
-        size = counted(sum(abs(change.before - change.after) for change in changes[max_changes:]), "character")
-        screen.print(f"    … and at {counted(len(changes) - max_changes, 'more place')}: {size}")
+    others = changes[_MAX_CHANGES:]
+    if others:
+        size = counted(sum(abs(change.before - change.after) for change in others), "character")
+        screen.print(f"    … and at {counted(len(others), 'more place')}: {size}")

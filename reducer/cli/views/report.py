@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
-from reducer.analysis.texts import API_LINK, excerpt
+from reducer.analysis.texts import excerpt, listed
 from reducer.cli.screen import console, counted, make_table, print_lines
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> N
         screen.print(make_table(_COLUMNS, rows, sums, texts=(0, 1)))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            sections = chain(_losses(measures, screen), _requests(measures))
+            sections = chain(_losses(measures), _requests(measures))
             _print_part("What the rules cost in an agent", sections, screen)
     else:
         screen.print("No tool returns.")
-    _print_attention(needs, screen, in_table=True)
+    _print_attention(needs, screen)
 
 
 def print_head(report: Report, screen: Console) -> None:
@@ -63,7 +63,7 @@ def print_end(report: Report, needs: Sequence[Attention], stream: TextIO) -> Non
     screen = console(stream)
     total = report.total
     screen.print(f"Total: {sizes(total.before, total.after)}" if total.calls else "No tool returns.", style="bold")
-    _print_attention(needs, screen, in_table=False)
+    _print_attention(needs, screen)
 
 
 def _print_part(heading: str, sections: Iterable[_Section], screen: Console) -> None:
@@ -114,20 +114,11 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"Kept {characters} in {returns} because later messages reference them."
 
 
-def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: bool) -> None:
-    """Print what needs attention, grouped by kind. Tools without a rule are only counted if they are `in_table`."""
+def _print_attention(needs: Sequence[Attention], screen: Console) -> None:
+    """Print what needs attention, grouped by kind."""
     sections: list[_Section] = []
     for kind, group in groupby(needs, key=attrgetter("kind")):
-        entries = list(group)
-        if kind == "no rule" and in_table:
-            calls = sum(tool.calls for tool in entries)
-            size = sum(tool.characters for tool in entries)
-            sums = f"{counted(len(entries), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
-            sections.append((f"{TITLES[kind]}: {sums}; `init` drafts rules", []))
-        elif kind == "unused rule":
-            sections.append((TITLES[kind], [", ".join(PurePath(entry.where).name for entry in entries)]))
-        else:
-            sections.append((TITLES[kind], list(map(_need, entries))))
+        sections.append((TITLES[kind], list(map(_need, group))))
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
 
 
@@ -136,7 +127,7 @@ def _need(need: Attention) -> str:
     return f"{line} ({counted(need.calls, 'call')})" if need.kind in ("no place", "undone") else line
 
 
-def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
+def _losses(measures: Measures) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost."""
     if not measures.references:
         yield "References none: the agent used no value later that only tool returns contain", []
@@ -146,7 +137,7 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
     if total := measures.recall.total:
         kept = share(measures.recall.kept, total)
-        lost = lost_entities(measures.entities, measures.lost_entities, screen)
+        lost = lost_entities(measures.entities, measures.lost_entities)
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
 
 
@@ -155,36 +146,25 @@ def _lost_reference(one: LostReference) -> str:
     return f"{one.value}: from {one.tool} {one.found} at {one.path}, used in message {one.used}, removed by {step}"
 
 
-def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], screen: Console) -> list[str]:
-    """Describe the lost entities of each type, the largest loss first; links of an API are counted but come last."""
-    width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
+def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity]) -> list[str]:
+    """Describe the lost entities of each type, the largest loss first."""
     lines, kept = [], []
-    for kind, recall in recalls.items():
-        gone = recall.total - recall.kept
-        if not gone:
-            kept.append(f"{kind} {recall.total:,}")
-            continue
-        found = sorted((one for one in lost if one.type == kind), key=_is_link)
-        links = sum(map(_is_link, found))
-        of_api = f" ({counted(links, 'link')} of an API)" if links else ""
-        lines.append((links - gone, f"{kind}: {gone:,} of {recall.total:,} lost{of_api}{_lost_by(found, width)}"))
+    for kind, (total, left) in recalls.items():
+        if left == total:
+            kept.append(f"{kind} {total:,}")
+        else:
+            by = _lost_by([one for one in lost if one.type == kind])
+            lines.append((left - total, f"{kind}: {total - left:,} of {total:,} lost{by}"))
     shown = [line for _, line in sorted(lines)]
     return [*shown, f"all kept: {', '.join(kept)}"] if kept else shown
 
 
-def _lost_by(found: Sequence[LostEntity], width: int) -> str:
+def _lost_by(found: Sequence[LostEntity]) -> str:
     """Name the step that removed most entities of one type, and the first of them."""
     by = ""
     for step, count in Counter(one.step or _SEVERAL for one in found).most_common(1):
         by = f", by {step}" if count == len(found) else f", most by {step}"
-    values = list(dict.fromkeys(one.value for one in found))
-    shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
-    more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
-    return f"{by}: {shown}{more}"
-
-
-def _is_link(entity: LostEntity) -> bool:
-    return API_LINK.match(entity.value) is not None
+    return f"{by}: {listed((excerpt(one.value, _MAX_VALUE) for one in found), _MAX_VALUES)}"
 
 
 def _requests(measures: Measures) -> Iterator[_Section]:
@@ -197,5 +177,5 @@ def _requests(measures: Measures) -> Iterator[_Section]:
 
 
 def _cost(before: float, after: float, requests: str) -> str:
-    less = f"{saved(before, after)} less" if before else "no cost"
-    return f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"
+    tokens_sent = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
+    return f"{tokens_sent} in {requests}: {saved(before, after)} less"

@@ -101,7 +101,7 @@ const FILTERS = {
 /** Return what the list shows of each return, and the text that a search looks through. */
 function entriesOf({ returns }) {
   return returns.map((data, index) => {
-    const name = data.nth > 1 ? `${data.call_id}#${data.nth}` : data.call_id;
+    const name = data.call;
     const attention = problemsOf(data).join(", ");
     return {
       data, index, name, attention, number: index + 1, tool: data.tool, ...data.characters,
@@ -234,7 +234,7 @@ function opened({ data, tool, name, before, after }, tree) {
 }
 
 /** Describe a step with its colour, its line and what it removed. */
-function legendOf({ name, line, ran, skipped, characters: { removed }, restored }, number, tree) {
+function legendOf({ name, line, ran, skipped, removed, restored }, number, tree) {
   const removal = removed > 0 ? `${count(removed)} removed` : "nothing to remove";
   const again = restored ? `, ${count(restored)} restored` : "";
   const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);

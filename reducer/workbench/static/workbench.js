@@ -23,7 +23,7 @@ const state = {
 const item = (text) => safe(text, "li");
 const option = (label, value, selected) => safe(label, "option", { value, selected });
 const isRule = () => state.name !== null;
-const isOnDisk = (name) => state.rules.some((rule) => rule.name === name);
+const isOnDisk = (name) => state.rules.includes(name);
 
 function button(label, run, attributes = {}) {
   const made = safe(label, "button", { type: "button", ...attributes });
@@ -48,7 +48,7 @@ const isChanged = () => isRule() && (editor.text() !== state.saved || state.samp
 /** Return the names of all rules: those on disk, and drafts of new ones. */
 function namesOfRules() {
   const drafts = Object.keys(localStorage).filter((key) => key.startsWith(draftKey("")));
-  return new Set([...state.rules.map((rule) => rule.name), ...drafts.map((key) => key.slice(draftKey("").length))]);
+  return new Set([...state.rules, ...drafts.map((key) => key.slice(draftKey("").length))]);
 }
 
 function keepDraft() {
@@ -319,7 +319,7 @@ function sizes({ before, after, saved }) {
   return `${count(before)} → ${count(after)} characters, ${percent(saved)} saved`;
 }
 
-function stepRow({ name, line, places, characters: { after, removed }, ran, skipped, nothing }, index) {
+function stepRow({ name, line, places, after, removed, ran, skipped, nothing }, index) {
   const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
   const why = ran ? nothing?.message ?? "" : idle;
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
