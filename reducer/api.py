@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reducer.engine import OnFault, prepare, reduce_content
+from reducer.engine import prepare, reduce_content
 from reducer.errors import Diagnostic, RuleError
 from reducer.rules import Ruleset, Texts, instructions, read_rules, rules_of
 
@@ -70,12 +70,12 @@ class Reducer:
         self.ruleset = ruleset
         return ()
 
-    def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
+    def reduce_content(self, tool: str, content: Any) -> Any:
         """Reduce the content of one return of `tool`, or return the same object if nothing changes. Never raises.
 
-        `on_fault(tool, reason)` is called if a rule applies but the content cannot be reduced.
+        `explain_content` also returns the reason why a rule could not be applied.
         """
-        return reduce_content(self.ruleset, tool, content, on_fault)
+        return reduce_content(self.ruleset, tool, content)
 
     def explain_content(self, tool: str, content: Any) -> Explanation:
         """Reduce the content of one return of `tool`, and return the result with what each step removed. Never raises.

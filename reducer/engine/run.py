@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,23 +30,15 @@ from reducer.values import (
     with_items,
 )
 
-OnFault = Callable[[str, str], None]
-"""Receives the name of a tool and the reason why its return could not be reduced."""
 
-
-def reduce_content(
-    ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None
-) -> Any:
+def reduce_content(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Any:
     """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object or a live object.
 
     The result keeps every value in `protected` that the content contains, written as in `reducer.references`. If
     `protected` is a function, it is called only if the rule removes something. Return the same object if the tool has
     no rule or nothing changes. Never raises.
     """
-    outcome = attempt(ruleset, tool, content, protected)
-    if outcome.fault and on_fault is not None:
-        on_fault(tool, outcome.fault)
-    return outcome.content
+    return attempt(ruleset, tool, content, protected).content
 
 
 def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:

@@ -67,7 +67,6 @@ from reducer.workbench.folder import ChangedError, RefusedName, located, read, r
 from reducer.workbench.recordings import Recordings, load
 from reducer.workbench.steps import NoStep, offered, path_at, place_of, with_step
 
-_MAX_RETURNS = 1000
 _MAX_PLACES = 1000
 Text = Annotated[str, Field(max_length=MAX_CHARS)]
 Content = int | str
@@ -134,26 +133,14 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 def _rules(bench: Bench) -> Any:
     tools_of = {name: _tools(text) for name, text in _texts(bench).items()}
     recordings = bench.recordings.result()
+    tools = [{**tool, "rule": _rule_of(tool["tool"], tools_of)} for tool in recordings.tools]
     return {
         "folder": str(bench.folder.absolute()),
         "why_not": bench.read_only,
         "rules": list(tools_of),
-        "tools": _recorded_tools(recordings, tools_of),
+        "tools": tools,
         "skipped": recordings.skipped,
     }
-
-
-def _recorded_tools(recordings: Recordings, tools_of: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
-    """Return the tools in the histories with their first returns, the largest tool first."""
-    returns: dict[str, list[dict[str, Any]]] = {}
-    for number, (one, size) in enumerate(zip(recordings.returns, recordings.sizes, strict=True)):
-        found = {"number": number, "file": one.file, "call": one.call, "characters": size}
-        returns.setdefault(one.tool, []).append(found)
-    tools = []
-    for tool, of_tool in returns.items():
-        counts = {"count": len(of_tool), "characters": sum(one["characters"] for one in of_tool)}
-        tools.append({"tool": tool, "rule": _rule_of(tool, tools_of), **counts, "returns": of_tool[:_MAX_RETURNS]})
-    return sorted(tools, key=lambda tool: -tool["characters"])
 
 
 def _rule_of(tool: str, tools_of: Mapping[str, Iterable[str]]) -> str | None:
@@ -191,7 +178,7 @@ def _save(
 
 @_endpoint
 def _schema(bench: Bench) -> bytes:
-    tools = {one.tool for one in bench.recordings.result().returns}
+    tools = {tool["tool"] for tool in bench.recordings.result().tools}
     return schema_text(tools, map(bench.folder.joinpath, rule_names(bench.folder)))
 
 
@@ -252,14 +239,17 @@ def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any
             explanation = explained(rule.name, value, outcome)
             did = {**return_as_json(explanation), "lost_entities": as_json(explanation.lost_entities)}
         tree = tree_of(value, outcome)
-    recorded = dict.fromkeys(one.tool for one in bench.recordings.result().returns)
     samples: dict[str, None] = {}  # those that the tests start from
     for test in compiled[0].tests if compiled else ():
         if test.given.file:
             samples[str(PurePosixPath(name).parent / test.given.file)] = None
+    tools = []
+    for recorded in bench.recordings.result().tools:
+        if _rule_of(recorded["tool"], {name: _tools(text)}):
+            tools.append(recorded["tool"])
     return {
         "problems": list(map(problem_fields, problems)),
-        "tools": [tool for tool in recorded if _rule_of(tool, {name: _tools(text)})],
+        "tools": tools,
         "samples": list(samples),
         "did": did,
         "tree": tree,

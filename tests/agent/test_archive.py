@@ -140,16 +140,6 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     assert reduce_json(stored, lambda tool, content: content if tool == "deep_research" else "") == stored
 
 
-def test_a_failing_archive_does_not_stop_a_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
-    archive.path.write_bytes(b"no database " * 1000)
-    script = recalling(WHOLE)
-    assert analyst(script, ReduceToolReturns(SHORTER, archive=archive)).run_sync(PROMPT).output == "Done."
-    archive.flush()
-    assert archive.failures == 1
-    assert [message.rpartition(": ")[2] for message in caplog.messages] == ["file is not a database"]
-    assert "as in this conversation (the archive cannot be read)" in script.contents(-1, TOOL)[0]
-
-
 # --- A recall returns the originals of its own conversation only.
 
 SECRET = ["public", "public", "the secret of the first conversation"]

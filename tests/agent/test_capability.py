@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import reprlib
 import threading
 from collections.abc import Callable
@@ -26,7 +25,6 @@ from reducer.agent import Archive, ReduceToolReturns, Reduction, history_process
 from reducer.archive import ArchiveError
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import restore
-from reducer.rules.instructions import MAX_CHARS
 from tests.agent.agents import (
     ARTICLES,
     FORMS,
@@ -245,31 +243,6 @@ def test_a_conversation_keeps_its_instructions_if_rules_and_tools_change(saved: 
 
 def asked_last(asked: Script) -> str:
     return json.loads(asked.received[-1])[-1]["instructions"]
-
-
-def prepared(ctx: RunContext[Any]) -> FunctionToolset[Any] | None:
-    """Return the toolset of a dynamic toolset that is empty at the first step."""
-    return FunctionToolset[Any]([Tool(lambda: ARTICLES, name="execute")]) if ctx.run_step > 1 else None
-
-
-@pytest.mark.parametrize("toolsets", ["none", "static", "dynamic"])
-def test_instructions_are_short_for_all_built_in_rules(toolsets: str) -> None:
-    asked = script(*["execute"] * (toolsets != "none"))
-    reducer = Reducer.load("builtin")
-    names = [name for rule in reducer.ruleset.rules for name in rule.tools if "*" not in name]
-    tools = [Tool(lambda: ARTICLES, name=name) for name in names if len(name) < 64]
-    made = Agent(asked.model, capabilities=[ReduceToolReturns(reducer)], tools=tools if toolsets == "static" else [])
-    if toolsets == "dynamic":
-        made.toolset(prepared)
-    made.run_sync(PROMPT)
-    (text,) = instructions_of(asked)
-    if not LISTS_TOOLS or toolsets == "dynamic":
-        assert text == INTRODUCTION
-    elif toolsets == "none":
-        assert text is None
-    else:
-        assert 1_500 < len(text) <= MAX_CHARS
-        assert re.search(r"\n- The rules for \d+ more tools are not stated here\.$", text)
 
 
 def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) -> None:

@@ -227,11 +227,6 @@ def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, ru
     assert points("duration", "outcome") == {("reduced",): 3, ("no_rule",): 3}
 
 
-def test_a_dry_run_counts_what_would_change(reducer: Reducer, points: Points) -> None:
-    history_processor(reducer, dry_run=True)(history("deep_research", "other"))
-    assert points("returns", "dry_run", "outcome") == {(True, "reduced"): 1, (True, "no_rule"): 1}
-
-
 def test_tool_names_are_a_bounded_number_of_labels(reducer: Reducer, points: Points) -> None:
     hostile = ["\ud800", "a\x00b", "x" * 100_000]
     names = [f"tool{number}" for number in range(MAX_TOOLS + 20)]

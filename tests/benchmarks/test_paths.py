@@ -1,4 +1,4 @@
-"""Paths, and conditions compared with the `jmespath` library."""
+"""Conditions, compared with the `jmespath` library."""
 
 from __future__ import annotations
 
@@ -8,23 +8,11 @@ from typing import Any
 import jmespath
 import pytest
 
-from reducer.paths import compile_expression, compile_path
+from reducer.paths import compile_expression
 from tests.benchmarks.inputs import records
 
 ITEMS = records(500)
-PATHS = [
-    "items[*]",
-    "items[*].verification.note",
-    "items[].tags[]",
-    "items[?risk == 'high'].source",
-    "items[*].ttl | [-20:]",
-]
 CONDITIONS = ["risk == 'high'", "score > `50`", "verification.votes == `3` || score < `10`", "length(tags) > `1`"]
-
-
-@pytest.mark.parametrize("text", PATHS)
-def test_path(benchmark: Any, text: str) -> None:
-    benchmark(compile_path(text).find, {"items": ITEMS})
 
 
 @pytest.mark.parametrize("text", CONDITIONS)

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,10 @@ def _history_cases(files: Iterable[Path]) -> Iterator[Case]:
         session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
         for rules, reducer in rulesets.items():
             name = f"{file.parent.name}/{file.stem} {rules}"
-            yield _stored_case("histories", name, reducer, history, True)
-            yield _stored_case("histories", f"{name} without references", reducer, history, False)
-            yield _stored_case("sessions", name, reducer, session, True)
-            yield _live_case(name, reducer, history)
+            yield Case("histories", name, partial(_stored, reducer, history))
+            yield Case("histories", f"{name} without references", partial(_stored, reducer, history, references=False))
+            yield Case("sessions", name, partial(_stored, reducer, session))
+            yield Case("live", name, partial(_live, reducer, history))
 
 
 def _output_cases(files: Iterable[Path]) -> Iterator[Case]:
@@ -76,7 +77,7 @@ def _output_cases(files: Iterable[Path]) -> Iterator[Case]:
             rulesets["shipped"] = (tool, shipped)
         for group, content in _forms(value):
             for rules, (tool_name, reducer) in rulesets.items():
-                yield _content_case(group, f"{name} {rules}", reducer, tool_name, content)
+                yield Case(group, f"{name} {rules}", partial(_content, reducer, tool_name, content))
 
 
 def _harsh() -> dict[str, Reducer]:
@@ -106,41 +107,30 @@ def _forms(value: Any) -> Iterator[tuple[str, Any]]:
     return ((group, form) for group, form in forms.items() if len(text) <= LARGEST[group])
 
 
-def _content_case(group: str, name: str, reducer: Reducer, tool: str, content: Any) -> Case:
-    def reduce() -> str | None:
-        result = reducer.reduce_content(tool, content)
-        return None if result is content else _text(result)
-
-    return Case(group, name, reduce)
-
-
-def _text(content: Any) -> str:
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
+def _content(reducer: Reducer, tool: str, content: Any) -> str | None:
+    result = reducer.reduce_content(tool, content)
+    if result is content:
+        return None
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, indent=1)
 
 
-def _stored_case(group: str, name: str, reducer: Reducer, history: bytes, references: bool) -> Case:
-    def reduce() -> str | None:
-        result = reducer.reduce_json(history, references=references)
-        return None if result == history else result.decode()
-
-    return Case(group, name, reduce)
+def _stored(reducer: Reducer, history: bytes, references: bool = True) -> str | None:
+    result = reducer.reduce_json(history, references=references)
+    return None if result == history else result.decode()
 
 
-def _live_case(name: str, reducer: Reducer, history: bytes) -> Case:
+def _live(reducer: Reducer, history: bytes) -> str | None:
     """Reduce a history as live messages whose JSON texts are decoded, as if the tools returned objects."""
-
-    def contents(change: Callable[[Any], Any]) -> str:
-        messages = change(_live(history))
-        return _text([part.content for message in messages for part in message.parts if _is_return(part)])
-
-    def reduce() -> str | None:
-        result = contents(reducer.reduce)
-        return None if result == contents(list) else result
-
-    return Case("live", name, reduce)
+    before, result = _contents(_messages(history)), _contents(reducer.reduce(_messages(history)))
+    return None if result == before else result
 
 
-def _live(history: bytes) -> list[Any]:
+def _contents(messages: list[Any]) -> str:
+    contents = [part.content for message in messages for part in message.parts if _is_return(part)]
+    return json.dumps(contents, ensure_ascii=False, indent=1)
+
+
+def _messages(history: bytes) -> list[Any]:
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
     messages = ModelMessagesTypeAdapter.validate_json(history)

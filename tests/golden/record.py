@@ -10,6 +10,8 @@ import argparse
 import hashlib
 import sys
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from tests.golden.corpus import Case, corpus
@@ -19,17 +21,18 @@ CHECKOUT = HERE.parents[1]
 DATA = CHECKOUT.parent / "shared" / "data"
 DIGESTS = HERE / "digests"
 
-Results = dict[str, dict[str, str]]
+Results = dict[tuple[str, str], str]
 """The digest of each changed result by group and name. An input without a digest is unchanged."""
 
 
 def recorded() -> Results:
     """Read the recorded digests."""
-    lines = {file.stem: file.read_text(encoding="utf-8").splitlines() for file in sorted(DIGESTS.glob("*.txt"))}
-    return {
-        group: {name: result for name, _, result in (line.partition(": ") for line in found)}
-        for group, found in lines.items()
-    }
+    results: Results = {}
+    for file in DIGESTS.glob("*.txt"):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            name, _, result = line.partition(": ")
+            results[file.stem, name] = result
+    return results
 
 
 def computed(cases: Iterable[Case]) -> Results:
@@ -38,7 +41,7 @@ def computed(cases: Iterable[Case]) -> Results:
     for case in cases:
         result = case.reduce()
         if result is not None:
-            results.setdefault(case.group, {})[case.name] = digest(result)
+            results[case.group, case.name] = digest(result)
     return results
 
 
@@ -49,19 +52,18 @@ def digest(result: str) -> str:
 
 def changed(before: Results, after: Results) -> list[str]:
     """Return `group: name: before -> after` for every result that differs, sorted."""
-    return [
-        f"{group}: {name}: {old} -> {new}"
-        for group in sorted(before.keys() | after.keys())
-        for name in sorted(before.get(group, {}).keys() | after.get(group, {}).keys())
-        if (old := before.get(group, {}).get(name, "unchanged")) != (new := after.get(group, {}).get(name, "unchanged"))
-    ]
+    lines = []
+    for key in sorted(before.keys() | after.keys()):
+        old, new = before.get(key, "unchanged"), after.get(key, "unchanged")
+        if old != new:
+            lines.append(f"{': '.join(key)}: {old} -> {new}")
+    return lines
 
 
 def record(results: Results) -> None:
     """Write one file of digests per group."""
-    DIGESTS.mkdir(exist_ok=True)
-    for group, digests in results.items():
-        text = "".join(f"{name}: {result}\n" for name, result in sorted(digests.items()))
+    for group, keys in groupby(sorted(results), itemgetter(0)):
+        text = "".join(f"{name}: {results[group, name]}\n" for _, name in keys)
         (DIGESTS / f"{group}.txt").write_text(text, encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -107,30 +106,6 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
 
 
 _ARTICLE = "word and more words here " * 4_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "rule",
-    [
-        {"steps": [{"truncate": 400}]},
-        {"steps": [{"truncate": {"head": 100, "tail": 100}}]},
-        {"steps": [{"extract": ["cve"]}]},
-        {"steps": [{"truncate": 4000}, {"truncate": 400}]},
-        {"steps": [{"compact": True}], "max_chars": 4000},
-    ],
-    ids=json.dumps,
-)
-@pytest.mark.parametrize("count", _COUNTS)
-@pytest.mark.parametrize("blank", ["", " "])
-def test_a_forged_count_never_keeps_an_article_from_being_reduced(rule: Any, count: int, blank: str) -> None:
-    marker = f"{blank}…[{count} more characters]"
-    for at in (0, 390, 400, 401, len(_ARTICLE) // 2, len(_ARTICLE)):
-        article = _ARTICLE[:at] + marker + _ARTICLE[at:]
-        content = {"body": article} if "max_chars" in rule else article
-        result = reduced(rule, content)
-        assert chars(result) <= 4100
-        law_5_idempotent(case_of(rule, content), result)
 
 
 @pytest.mark.parametrize("count", [(1 << 53) - 1, 1 << 53, 10**30])

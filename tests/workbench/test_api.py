@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -47,14 +46,6 @@ def test_a_file_that_changed_on_disk_is_not_overwritten(start: Start) -> None:
     (bench.folder / "list_hosts.yaml").unlink()
     status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version=answer["version"])
     assert (status, answer["text"], answer["version"]) == (409, "", ""), "a deleted file has changed too"
-
-
-def test_a_new_file_does_not_replace_another_one(start: Start) -> None:
-    bench = start()
-    bench.get("PUT", "rule", name="pack/new.yaml", text="version: 1\n", version="")
-    assert (bench.folder / "pack/new.yaml").read_text() == "version: 1\n"
-    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version="")
-    assert (status, answer["text"]) == (409, RULE)
 
 
 def test_two_windows_that_save_at_once_never_lose_a_text(start: Start) -> None:
@@ -131,13 +122,6 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     assert answer["tree"]["node"]["items"][0]["ranges"] == [[0, 6, 1, 0]]
 
 
-@pytest.mark.parametrize("tests", ["5", "[3, {given: 1}, {given: {file: [2]}}]", "{given: {}}"])
-def test_tests_of_another_form_name_no_samples(start: Start, tests: str) -> None:
-    answer = run(start(), f"version: 1\ntool: list_hosts\nsteps: [{{limit: 1}}]\ntests: {tests}\n")
-    assert answer["samples"] == []
-    assert [one["severity"] for one in answer["problems"]][:1] == ["error"]
-
-
 def test_a_mistake_has_its_place_and_the_return_stays_visible(start: Start) -> None:
     answer = run(start(), RULE.replace("limit", "limt"))
     (problem,) = answer["problems"]
@@ -147,11 +131,14 @@ def test_a_mistake_has_its_place_and_the_return_stays_visible(start: Start) -> N
     assert len(answer["tree"]["node"]["items"][0]["items"]) == 9
 
 
-@pytest.mark.parametrize("text", ["", "[", "tool: x\nsteps: [{", "- a", "x" * 10_000, "\0", "a: &x [*x]"])
+TESTS = [f"version: 1\ntool: x\ntests: {tests}\n" for tests in ("5", "[3, {given: {file: [2]}}]", "{given: {}}")]
+
+
+@pytest.mark.parametrize("text", ["", "[", "tool: x\nsteps: [{", "- a", "x" * 10_000, "\0", "a: &x [*x]", *TESTS])
 def test_any_text_is_answered(start: Start, text: str) -> None:
     answer = run(start(), text)
     assert answer["problems"]
-    assert answer["did"] is None
+    assert (answer["did"], answer["samples"]) == (None, [])
 
 
 def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
@@ -193,22 +180,18 @@ def test_check_reports_only_problems_of_the_edited_file(start: Start) -> None:
     assert [one["code"] for one in twice["problems"]] == ["E080"]
 
 
-def places(bench: Workbench, path: str) -> Any:
+@pytest.mark.parametrize(
+    ("path", "places"),
+    [("hosts[*].name", [f"hosts[{n}].name" for n in range(9)]), ("'@'", ["@"])]
+    + [(path, []) for path in ("hosts.nme", "'hosts['", "length(hosts)", "''", "1")],
+)
+def test_places_of_the_step_in_a_line(start: Start, path: str, places: list[str]) -> None:
+    bench = start()
     text = f"tool: list_hosts\nsteps:\n  - path: {path}\n    limit: 1\n\ntests: []\n"
     found = [bench.get("POST", "places", text=text, line=line, content=0)["places"] for line in range(1, 7)]
-    assert [found[0], found[1], found[4], found[5]] == [[], [], [], []]
-    assert found[2] == found[3]
-    return found[2]
-
-
-def test_places_of_the_step_in_a_line(start: Start) -> None:
-    bench = start()
-    assert places(bench, "hosts[*].name")[:2] == ["hosts[0].name", "hosts[1].name"]
-    assert places(bench, "'@'") == ["@"]
-    for path in ("hosts.nme", "'hosts['", "length(hosts)", "''", "1"):
-        assert places(bench, path) == []
-    for text in ("", "[", "- a", "tool: x\nsteps: 1\n", "tool: x\n"):
-        assert bench.get("POST", "places", text=text, line=1, content=0)["places"] == []
+    assert found == [[], [], places, places, [], []]
+    for other in ("", "[", "- a", "tool: x\nsteps: 1\n", "tool: x\n"):
+        assert bench.get("POST", "places", text=other, line=1, content=0)["places"] == []
 
 
 def test_a_draft_is_saved_with_its_sample(start: Start) -> None:
@@ -232,26 +215,6 @@ def test_a_draft_without_anything_to_remove_has_no_steps(start: Start) -> None:
     draft = start().get("POST", "draft", tool="t[*]", content='{"a": 1}')
     text = "version: 1\ntool: 't[[][*]]'\nsteps:\n"
     assert draft == {"name": "t.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
-
-
-def test_a_slow_rule_does_not_delay_other_windows(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = start()
-    started, finish = Event(), Event()
-    attempt = api.attempt
-
-    def slow(*arguments: Any) -> Any:
-        started.set()
-        finish.wait(30)
-        return attempt(*arguments)
-
-    monkeypatch.setattr(api, "attempt", slow)
-    with ThreadPoolExecutor(1) as window:
-        waiting = window.submit(run, bench, RULE)
-        assert started.wait(30)
-        assert bench.get("GET", "rule", name="list_hosts.yaml")["text"] == RULE
-        assert not waiting.done()
-        finish.set()
-        assert waiting.result(30)["did"]["status"] == "reduced"
 
 
 def test_documented_requests_exist() -> None:

@@ -136,30 +136,6 @@ def test_a_file_that_changed_on_disk_is_offered_next_to_the_draft(start: Start, 
     assert (bench.folder / "list_hosts.yaml").read_text() == f"{RULE}# mine\n"
 
 
-def test_two_windows_work_at_once(start: Start, open_page: Open) -> None:
-    bench = start()
-    first, second = open_page(bench), open_page(bench)
-    for page in (first, second):
-        expect(page.locator("#sizes")).not_to_be_empty()
-    replace(first, "limit: 3", "limit: 1")
-    expect(first.locator("#sizes")).to_contain_text("749 → 93")
-    expect(second.locator("#sizes")).to_contain_text("749 → 257")
-
-
-def test_a_new_rule_is_drafted_saved_and_tested(start: Start, open_page: Open) -> None:
-    bench = start({}, {"history.json": history(("list_rows", ROWS))})
-    page = open_page(bench)
-    expect(page.locator("#notice")).to_contain_text("`list_rows` has no rule")
-    page.locator("#new").click()
-    expect(page.locator("#notice")).to_contain_text("Saving also writes samples/list_rows.json")
-    page.reload()
-    expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
-    page.locator("#save").click()
-    expect(page.locator("#tests .passed")).to_have_count(1)
-    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == ROWS
-    assert (bench.folder / "list_rows.yaml").is_file()
-
-
 def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start, open_page: Open) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
     expect(page.locator("#sizes")).not_to_be_empty()
@@ -169,12 +145,6 @@ def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start
     expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
     page.locator(".cm-line", has_text="path: hosts").click()
     expect(page.locator("#before .row.marked")).to_contain_text("hosts")
-
-
-def test_a_rule_without_a_history_is_shown_with_its_sample(start: Start, open_page: Open) -> None:
-    page = open_page(start(histories={"other.json": history(("search", "x"))}))
-    expect(page.locator("#returns option")).to_have_text(["samples/hosts.json"])
-    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
 
 
 def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -> None:
