@@ -37,7 +37,7 @@ from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
 from reducer.inputs.chunks import Chunk, read_chunks
 from reducer.inputs.compression import compressed
-from reducer.inputs.recorded import Selection
+from reducer.inputs.recorded import ALL, Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
 from reducer.workbench.page import report_page
@@ -117,12 +117,12 @@ def _prepare(options: Namespace, stream: TextIO) -> _Run:
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
-    report = Report(chosen.name, reducer.ruleset, whole=selection.is_everything, references=options.references)
+    report = Report(chosen.name, reducer.ruleset, whole=selection == ALL, references=options.references)
     run = _Run(options, reducer, sources, written, selection, report, lambda _, returns: report.returns.extend(returns))
     if options.format == "diff":
         screen = console(stream)
         print_head(replace(report, histories=[source.name for source in sources]), screen)
-        run.show = partial(print_returns, whole=selection.is_everything, screen=screen)
+        run.show = partial(print_returns, whole=report.whole, screen=screen)
     return run
 
 
@@ -199,7 +199,7 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
             add_lines(lines, result.lines)
             run.report.tally.merge(result.tally)
             write(result.output)
-        if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
+        if source is run.sources[-1] and not run.report.tally.tools and not run.report.whole:
             raise nothing_found(run.selection, run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")

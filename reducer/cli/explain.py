@@ -28,7 +28,7 @@ from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.histories.validate import CODES
 from reducer.inputs.chunks import Chunk
-from reducer.inputs.recorded import Selection
+from reducer.inputs.recorded import ALL, Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import Match, is_glob, matches
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     options = reader.parse_intermixed_args(arguments)
     what: list[str] = options.what
     selection = Selection(options.tool, options.call)
-    if not selection.is_everything:
+    if selection != ALL:
         _explain_returns(what, selection, load(choose_rules(options.rules)))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
@@ -77,7 +77,7 @@ def _explain_code(given: str) -> None:
 
 def _explain_rules(given: Sequence[str]) -> None:
     for name in given:
-        if name == "-" or name.lower().endswith(ENDINGS):
+        if name.lower().endswith(ENDINGS):
             raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for a sample")
     screen = console()
     for number, rule in enumerate(load(choose_rules(given)).rules):

@@ -33,17 +33,6 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
 
-def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None:
-    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--as-in-agent",)))
-    for tool in plain["tools"]:
-        assert tool["rules"] == [] or (tool["characters"]["saved"] > 0.6 and tool["reduced"] == tool["calls"])
-    assert not {entry["kind"] for entry in plain["attention"]} & {"no place", "fault"}
-    pairs = zip(kept["returns"], plain["returns"], strict=True)
-    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in pairs]
-    assert [entry["referenced"] for entry in kept["returns"]] == more
-    assert kept["references"]["characters"] == sum(more) > 0
-
-
 def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
     returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))
@@ -141,16 +130,6 @@ def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: 
 
 
 # --- measures
-
-
-def test_the_table_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
-    out = cli("h.json", "--rules", "lookup.yaml").out
-    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
-    assert "References 50.0% kept: 1 of 2 values that the agent used later\n" in out
-    assert f" {found['totals']['characters']['saved']:.1%} " in out
-    references, cost = found["measures"]["references"], found["measures"]["cost"]
-    assert (references["share"], [lost["value"] for lost in references["lost"]]) == (0.5, ["host29"])
-    assert cost["recorded"]["requests"] == cost["reduced"]["requests"] == 2
 
 
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
