@@ -47,7 +47,7 @@ def needs(rule: dict[str, Any], *contents: Any) -> list[tuple[str, str]]:
 
 
 def test_sizes_add_up() -> None:
-    steps = [{"path": "records", "limit": 5}, {"path": "records", "keep": ["name"]}]
+    steps = [{"path": "records", "limit": 5, "mark": False}, {"path": "records", "keep": ["name"]}]
     entry = report_one({"steps": steps}, json.dumps({"records": RECORDS}))
     removed = sum(step.before - step.after for step in entry.steps)
     assert entry.before - entry.after == entry.rewritten + removed - entry.restored
@@ -77,7 +77,7 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
 
 def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
     rows = [{"host": f"host-{n}", "ip": f"192.0.2.{n}"} for n in range(5)]
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- limit: 2\n- {keep: [host]}\n")
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- {limit: 2, mark: false}\n- {keep: [host]}\n")
     reducer = Reducer.load(tmp_path)
     found = reducer.explain_content("t", rows)
     assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]
@@ -294,7 +294,8 @@ def test_the_json_keys_stay() -> None:
         "calls": 2,
         "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963},
     }
-    assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
+    of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
+    assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}
