@@ -23,6 +23,7 @@ from reducer.errors import did_you_mean, is_typo, nearest, shortened
 )
 def test_the_nearest_name(word: str, known: list[str], found: str) -> None:
     assert nearest(word, known) == found
+    assert did_you_mean(found) == (f"did you mean `{found}`?" if found else "")
 
 
 @given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
@@ -33,11 +34,6 @@ def test_the_nearest_name_is_one_of_the_names(name: str, known: list[str]) -> No
     found = nearest(name, known)
     assert found == "" or found in known
     assert found in known or name not in known
-
-
-def test_nothing_is_asked_about_no_name() -> None:
-    assert did_you_mean("limit") == "did you mean `limit`?"
-    assert did_you_mean("") == ""
 
 
 @pytest.mark.parametrize(

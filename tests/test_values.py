@@ -26,16 +26,11 @@ def json_of(levels: int, inner: str, kinds: str = "[") -> str:
     ("inner", "more"), [("1", 0), ('"text"', 0), ("[]", 1), ("{}", 1), ('[1,"a",[],3]', 2), ('{"a":1,"b":{}}', 2)]
 )
 def test_the_deepest_json_is_read_and_deeper_json_is_refused(kinds: str, inner: str, more: int) -> None:
-    deepest, deeper = json_of(MAX_JSON_DEPTH - more, inner, kinds), json_of(MAX_JSON_DEPTH + 1 - more, inner, kinds)
+    deepest = json_of(MAX_JSON_DEPTH - more, inner, kinds)
     assert json.dumps(loads(deepest), separators=(",", ":")) == deepest
-    with pytest.raises(RecursionError):
-        loads(deeper)
-
-
-@pytest.mark.parametrize("levels", [MAX_JSON_DEPTH + 1, 900, 5_000, 9_000, 100_000])
-def test_json_that_is_too_deep_is_refused(levels: int) -> None:
-    with pytest.raises(RecursionError):
-        loads(json_of(levels, "1"))
+    for levels in (MAX_JSON_DEPTH + 1 - more, 900, 9_000, 100_000):
+        with pytest.raises(RecursionError):
+            loads(json_of(levels, inner, kinds))
 
 
 def levels_of(value: Any) -> int:

@@ -42,8 +42,13 @@ class Broken(NamedTuple):
 
 
 def alone(rule: Rule, ruleset: Ruleset) -> Ruleset:
-    """Return a ruleset in which `rule` applies to every tool."""
-    return replace(ruleset, rule_for=lambda _: rule, texts=None)
+    """Return a ruleset in which `rule` is the only candidate for every tool."""
+    return only((rule,), ruleset)
+
+
+def only(rules: tuple[Rule, ...], ruleset: Ruleset) -> Ruleset:
+    """Return a ruleset in which these rules are the candidates for every tool."""
+    return replace(ruleset, rules_for=lambda _: rules, texts=None)
 
 
 def broken_laws(ruleset: Ruleset, content: Any, outcome: Outcome) -> Iterator[Broken]:

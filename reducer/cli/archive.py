@@ -66,5 +66,3 @@ def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
     print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))
-    if contents["newest"] is not None:
-        print(f"stored from {contents['oldest']} to {contents['newest']}")

@@ -18,7 +18,7 @@ from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
@@ -32,11 +32,12 @@ from reducer.cli.screen import CommandError, console, counted, print_json, say, 
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.report import print_end, print_head, print_table, share
+from reducer.engine import rule_of
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
 from reducer.inputs.chunks import Chunk, read_chunks
 from reducer.inputs.compression import compressed
-from reducer.inputs.recorded import Selection
+from reducer.inputs.recorded import ALL, Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Ruleset
 from reducer.workbench.page import report_page
@@ -116,12 +117,12 @@ def _prepare(options: Namespace, stream: TextIO) -> _Run:
     if options.archive is not None:
         _check_archive(options, has_parquet)
     selection = Selection(options.tool, options.call)
-    report = Report(chosen.name, reducer.ruleset, whole=selection.is_everything, references=options.references)
+    report = Report(chosen.name, reducer.ruleset, whole=selection == ALL, references=options.references)
     run = _Run(options, reducer, sources, written, selection, report, lambda _, returns: report.returns.extend(returns))
     if options.format == "diff":
         screen = console(stream)
         print_head(replace(report, histories=[source.name for source in sources]), screen)
-        run.show = partial(print_returns, whole=selection.is_everything, screen=screen)
+        run.show = partial(print_returns, whole=report.whole, screen=screen)
     return run
 
 
@@ -198,7 +199,7 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
             add_lines(lines, result.lines)
             run.report.tally.merge(result.tally)
             write(result.output)
-        if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
+        if source is run.sources[-1] and not run.report.tally.tools and not run.report.whole:
             raise nothing_found(run.selection, run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
@@ -299,8 +300,8 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
     from reducer.archive import Archive  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 
-    def version(tool: str) -> str:
-        rule = ruleset.rule_for(tool)
+    def version(tool: str, content: Any) -> str:
+        rule = rule_of(ruleset, tool, content)
         return rule.version if rule is not None else ""
 
     with Archive(str(options.archive)) as archive:

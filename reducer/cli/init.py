@@ -49,11 +49,11 @@ def main(arguments: Sequence[str]) -> int:
     if not drafted:
         say("nothing to draft")
         return 1
-    rules, samples = {}, {}
+    files = {}
     for draft, _ in drafted:
-        rules[folder / draft.file] = draft.text.encode()
-        samples[folder / draft.sample_file] = draft.sample.encode()
-    write_new(folder, rules, samples)
+        files[folder / draft.file] = draft.text.encode()
+        files[folder / draft.sample_file] = draft.sample.encode()
+    write_new(folder, files)
     for draft, trial in drafted:
         returns = _describe(draft.tool, len(trial.outcomes), len(returns_by_tool[draft.tool]))
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
@@ -115,8 +115,8 @@ def _draft_all(
     for tool, returns in returns_by_tool.items():
         contents = list(filter(characters, returns[:_MAX_RETURNS]))
         source = _describe(tool, len(contents), len(returns))
-        if existing is not None and (rule := existing.rule_for(tool)):
-            say(f"`{tool}` already has a rule: {rule.file}")
+        if existing is not None and (rules := existing.rules_for(tool)):
+            say(f"`{tool}` already has a rule: {rules[0].file}")
         elif not named and characters(returns[0]) < BIG:
             say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
         elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
@@ -128,5 +128,6 @@ def _draft_all(
 
 def _describe(tool: str, count: int, calls: int) -> str:
     """Describe the returns that a draft is made from."""
-    returns = f"{count:,} of {calls:,} returns" if count < calls else counted(count, "return")
-    return f"{returns} of `{visible(tool)}`{', the longest' if count < calls else ''}"
+    if count < calls:
+        return f"{count:,} of {calls:,} returns of `{visible(tool)}`, the longest"
+    return f"{counted(count, 'return')} of `{visible(tool)}`"

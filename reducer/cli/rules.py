@@ -53,23 +53,23 @@ def _print(rules: Sequence[Rule]) -> None:
 def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
     """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
     known = {Path(rule.file).stem: rule for rule in ruleset.rules}
+    files = {}
     for name in names:
         if name not in known:
             raise CommandError(f"add {name}: no such rule; {suggestion(name, known)}")
-    rules, samples = {}, {}
-    for rule in (known[name] for name in names):
+        rule = known[name]
         file = Path(rule.file)
         text = read_file(file, MAX_RULE_BYTES).decode()
         if has_samples(file):
             for sample in _samples(rule, ruleset):
-                samples[folder / sample.relative_to(file.parent)] = sample.read_bytes()
+                files[folder / sample.relative_to(file.parent)] = sample.read_bytes()
         else:
             text = text.partition("\ntests:")[0] + "\n"
             say(f"{file.name}: left out the tests, because the installed package has no samples")
         # In a pack, the schema of the editor is one folder above.
-        rules[folder / file.name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
-    write_new(folder, rules, samples)
-    for written in (*rules, *samples):
+        files[folder / file.name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
+    write_new(folder, files)
+    for written in files:
         print(f"wrote {visible(str(written))}")
 
 

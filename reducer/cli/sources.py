@@ -68,8 +68,8 @@ def rules_error(problems: Sequence[Diagnostic], name: str) -> CommandError:
     return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules")
 
 
-def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, bytes]) -> None:
-    """Write rule files and other files to a folder of rules.
+def write_new(folder: Path, files: Mapping[Path, bytes]) -> None:
+    """Write rule files and their samples to a folder of rules.
 
     Raises `CommandError` and writes nothing if a file exists or a rule conflicts with those in the folder.
     """
@@ -77,17 +77,17 @@ def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, b
 
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder}: not a folder; rules are written to a folder")
-    files = {**rules, **others}
     if existing := list(filter(os.path.lexists, files)):
         raise CommandError(f"nothing was written because these files exist: {', '.join(map(str, existing))}")
     texts = {}
     for file in rule_files(folder) if folder.is_dir() else ():
         texts[str(file)] = file.read_bytes()
-    for file, text in rules.items():
-        texts[str(file)] = text
+    for file, content in files.items():
+        if file.parent == folder:
+            texts[str(file)] = content
     _, problems = compile_rules(texts.items())
     # Warnings about other rules do not concern the new ones.
-    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
+    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in files]:
         raise rules_error(errors, str(folder))
     for file, content in files.items():
         write_file(file, content)

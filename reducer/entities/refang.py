@@ -56,8 +56,8 @@ _OPEN = re.compile(
 _AFTER_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # besides letters and digits
 _NEXT_WORD = re.compile(rb" ([a-z]{2,24})(?![A-Za-z0-9_-])")
 _LAST_LABELS = TLDS - word_lists()[b"words"]  # what follows a dot and a space, but seldom begins a sentence
-_CLOSE = re.compile(rb"\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
-_ESCAPE = re.compile(
+_CLOSE = re.compile(rb"\.\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")  # evil.]com
+_ESCAPE = re.compile(  # evil\\.com
     rb"""\\ (?=[._/\\-]) (?:
       (?P<escaped> (?<=[A-Za-z0-9\x81/=&?.-]\\) [._-] (?=[A-Za-z0-9\x81]) | / )
     # hxxp:\\evil.com, hxxp[:]\\evil.com
@@ -66,6 +66,8 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _INVISIBLE = re.compile(rb"\x03\x03*")  # starts with a literal; `\x03+` would be tried at every byte, 70 MB/s
+_REPLACED = ((b"]", _CLOSE, b"\x01"), (b"\\", _ESCAPE, b"//"), (b"\x03", _INVISIBLE, b""))
+"""A byte that a text must contain, and what replaces the matches of a pattern, unless a group tells it."""
 
 _Piece = tuple[int, int, bytes]
 """Start and end in the folded bytes, and what replaces the bytes between them."""
@@ -87,12 +89,10 @@ def fold(text: str) -> bytes:
 def refang(data: bytes) -> tuple[bytes, Pieces | None]:
     """Return folded bytes without defanging, and the replaced pieces, None if there are none."""
     found: list[_Piece] = []
-    if 93 in data:
-        found += _closed(data)
-    if 92 in data:
-        found += _escaped(data)
-    if 3 in data:
-        found += [(m.start(), m.end(), b"") for m in _INVISIBLE.finditer(data)]
+    for anchor, pattern, meant in _REPLACED:
+        if anchor in data:
+            for m in pattern.finditer(data):
+                found.append((m.start(), m.end(), m[m.lastindex] if m.lastindex else meant))
     if 91 in data or 40 in data or 123 in data:
         found += _bracketed(data)
     if not found:
@@ -109,18 +109,6 @@ def refang(data: bytes) -> tuple[bytes, Pieces | None]:
             done = end
     parts.append(data[done:])
     return replaced(parts, new)
-
-
-def _closed(data: bytes) -> Iterator[_Piece]:
-    """Yield the dots with a closing bracket only, as in `evil.]com`."""
-    for m in _CLOSE.finditer(data):
-        yield m.start() - 1, m.end(), b"\x01"
-
-
-def _escaped(data: bytes) -> Iterator[_Piece]:
-    """Yield the characters that follow a backslash, as in `evil\\.com`."""
-    for m in _ESCAPE.finditer(data):
-        yield m.start(), m.end(), m["escaped"] or b"//"
 
 
 def _bracketed(data: bytes) -> Iterator[_Piece]:

@@ -41,7 +41,7 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
     while start >= 0:
         end = _RUN.match(mask, start).end()  # type: ignore[union-attr]
         kind = _HASHES.get(end - start)
-        if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or may_start(data, start)):
+        if kind and mask[end : end + 1] != b"w" and may_start(data, start):
             written = data[start:end]
             value = written.lower()
             # Only one real hash in a million has no letter, or consists of its first four digits only.

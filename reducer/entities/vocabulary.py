@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 
 from reducer.entities import scanner
 from reducer.entities.custom import Find
@@ -36,8 +35,8 @@ class Vocabulary:
     `ignore_key` returns them. Ignoring a domain also ignores its subdomains.
     """
 
-    custom: Mapping[str, tuple[Find, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    ignored: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    custom: Mapping[str, tuple[Find, ...]]
+    ignored: Mapping[str, frozenset[str]]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,7 +70,7 @@ class Vocabulary:
         return frozenset((*TYPES, *self.custom))
 
 
-BUILT_IN = Vocabulary()
+BUILT_IN = Vocabulary({}, {})
 
 
 @lru_cache(maxsize=256)

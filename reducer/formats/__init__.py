@@ -12,13 +12,27 @@ from typing import Any
 
 from reducer.formats.json_text import read_json, read_json_lines, read_string
 from reducer.formats.literal import read_literal
-from reducer.formats.nodes import Atom, Bracketed, Format
+from reducer.formats.mcp import is_error, read_mcp, unwrapped
+from reducer.formats.nodes import Atom, Block, Bracketed, Format
 from reducer.values import dump, plain
 
-__all__ = ["Atom", "Bracketed", "Format", "decode", "line_end", "parse", "parse_lines", "parse_nested", "plain"]
+__all__ = [
+    "Atom",
+    "Block",
+    "Bracketed",
+    "Format",
+    "decode",
+    "is_error",
+    "line_end",
+    "parse",
+    "parse_lines",
+    "parse_nested",
+    "plain",
+    "read_mcp",
+    "unwrapped",
+]
 
 _MAX_HEAD_CHARS = 200
-_MAX_QUOTES = 4
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}(?:=[^=\s]|\()")
 _JSON = Format("JSON", dump, is_json=True)
 
@@ -77,19 +91,8 @@ def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:
 
 
 def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
-    quotes = 0
-    while text[:1] == '"' and quotes < _MAX_QUOTES:
-        inside = read_string(text)
-        if inside is None:
-            return None
-        text, quotes = inside, quotes + 1
-
-    def quote(text: str) -> str:
-        for _ in range(quotes):
-            text = dump(text)
-        return text
-
-    return None if text[:1] == '"' else _wrapped(parse(text, nested), "in quotes", quote)
+    inside = read_string(text)
+    return None if inside is None else _wrapped(parse(inside, nested), "in quotes", dump)
 
 
 def _parse_under_head(text: str) -> tuple[Any, Format] | None:

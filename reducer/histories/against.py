@@ -8,13 +8,12 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
-from reducer.formats import decode, line_end, parse
+from reducer.formats import decode, line_end, parse, unwrapped
 from reducer.histories.format import Path
-from reducer.histories.positions import Positions
 from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Finding, locate
+from reducer.histories.validate import Finding, Positions, locate
 from reducer.markers import MAX_COUNT, Marker, read_item
 from reducer.references import searched
 from reducer.values import Unreducible, chars
@@ -104,13 +103,35 @@ def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> 
     """
     comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
     try:
-        findings = list(islice(_check_root(path, old, new, comparison), _MAX_FINDINGS))
+        findings = list(islice(_check_whole(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
     except (RecursionError, Unreducible):
         return [Finding("V109", path, "nested too deeply to compare")]
     if after > before:
         findings.append(Finding("V112", path, f"{after:,} characters; the original has {before:,}"))
     return findings
+
+
+def _check_whole(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    """Check a content, or what it contains if it is a wrapper of MCP, of which nothing else changes."""
+    before, after = unwrapped(old), unwrapped(new)
+    if before is old:
+        yield from _check_root(path, old, new, comparison)
+        return
+    structure, reduced = (decode(one) if type(one) is str else one for one in (old, new))
+    if type(structure) is not type(reduced) or _envelope(structure) != _envelope(reduced):
+        yield Finding("V104", path, f"found {described(new)}; the original is a wrapper of MCP")
+    else:
+        yield from _check_root(path, before, after, comparison)
+
+
+def _envelope(wrapper: Any) -> dict[str, Any]:
+    """Return what a wrapper of MCP contains beside the two copies of its value."""
+    if type(wrapper) is not dict:
+        return {}
+    return {
+        key: value if key not in ("content", "structuredContent") else type(value) for key, value in wrapper.items()
+    }
 
 
 def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
@@ -125,9 +146,9 @@ def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iter
             if key not in new:
                 words = f"the root key {short(key)} is missing; expected it with an empty value"
                 yield Finding("V106", (*path, key), words)
-    elif type(old) is type(new) and old and not new and type(old) in (list, str):
+    elif type(old) is type(new) and old and not new:
         yield Finding("V106", path, _difference(new, old))
-    elif type(old) is list and type(new) is list and "" in new and "" not in old:
+    elif type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
     yield from _check_value(path, old, new, comparison)
 
@@ -176,11 +197,11 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
-        marker = _possible_marker(item) if index == len(new) - 1 else None
+        marker = read_item(item, _known_in(old)) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
         elif marker is not None:
-            yield from _check_list_marker(here, marker, old, len(old) - index)
+            yield from _check_count(here, marker, old, len(old) - index)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)
             start = index + 1
@@ -188,21 +209,12 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
-def _possible_marker(item: Any) -> Marker | None:
-    """Return the marker that an item can be, whichever entities and labels its rule knows, or None."""
-    return read_item(item, lambda name: True)
-
-
-def _check_list_marker(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
+def _check_count(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
     """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
-    earlier = _possible_marker(old[-1]) if old else None
+    earlier = read_item(old[-1], lambda name: True) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
     if marker.count not in (removed, expected):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
-    is_known = _known_in(old)
-    for name in marker.mentions:
-        if not is_known(name):
-            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
 
 
 def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:

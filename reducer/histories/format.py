@@ -36,7 +36,6 @@ class Turn(Struct, gc=False):
 
     `texts` are strings, or JSON that is not decoded yet. A response makes the `calls`, a retry prompt answers them.
     With `joins`, a response belongs to the one before it, unless a prompt or a message without turns comes between.
-    With `is_elsewhere`, the provider stores the response, so its texts and calls are not known.
     """
 
     is_response: bool
@@ -44,7 +43,6 @@ class Turn(Struct, gc=False):
     calls: list[ToolCall] = []
     part: int = 0
     joins: bool = False
-    is_elsewhere: bool = False
 
 
 class ToolReturn(Struct, gc=False):
@@ -55,7 +53,7 @@ class ToolReturn(Struct, gc=False):
     """
 
     call_id: Any
-    contents: list[Json]
+    contents: list[Any]
     tool: Any = None
     part: int = 0
     untouched: str = ""
@@ -99,26 +97,25 @@ def numbered(value: Any, kind: type[Struct]) -> list[tuple[int, Any]]:
     return [(number, item) for number, item in enumerate(items) if type(item) is kind]
 
 
-def objects(value: Any, kind: type[Struct]) -> list[Any]:
-    """Return the items of this kind in a list; a single object counts as a list of one."""
-    return [item for _, item in numbered(value, kind)]
+def types(items: Iterable[tuple[int, Any]], kinds: Iterable[str]) -> list[bool]:
+    """Return for each numbered item whether its type is one of `kinds`."""
+    return [item.type in kinds for _, item in items]
 
 
-def parts(content: Json, source: Source) -> list[Part]:
-    """Return the parts of a content, or none if it is not a list."""
+def parts(content: Json, source: Source) -> list[tuple[int, Part]]:
+    """Return the numbered parts of a content, or none if it is not a list."""
     if source.mark(content) != "[":
         return []
-    return objects(source.decode(list[One[Part]], content), Part)  # type: ignore[arg-type]
+    return numbered(source.decode(list[One[Part]], content), Part)  # type: ignore[arg-type]
 
 
 def texts(content: Json, source: Source) -> list[Json]:
     """Return the texts of a content that is a list of parts, or else the content itself."""
     if source.mark(content) != "[":
         return [content]
-    return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
+    return [part.text for _, part in parts(content, source) if source.mark(part.text) == '"']
 
 
 def tool_returns(content: Json, source: Source, **fields: Any) -> list[ToolReturn]:
     """Return a tool return with these fields for each text of a content, because rules apply to each of them."""
-    contents = [[text] for text in texts(content, source)]
-    return [ToolReturn(contents=copies, **fields) for copies in contents or [[]]]
+    return [ToolReturn(contents=[text], **fields) for text in texts(content, source) or [UNSET]]

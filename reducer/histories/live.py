@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from reducer.histories import protecting, why_untouched
@@ -38,8 +39,8 @@ def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMess
     """Return a request with `change(part)` for each part, or the same object for a response or if all parts stay."""
     if message.kind != "request":
         return message
-    parts = [change(part) for part in message.parts]
-    if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+    parts = list(map(change, message.parts))
+    if all(map(is_, parts, message.parts)):
         return message
     return replace(message, parts=parts)
 
@@ -63,8 +64,12 @@ class LaterMentions(Mentions):
     """The values that the responses of a history mention, each with the number of the last one."""
 
     def __init__(self, messages: Sequence[ModelMessage]) -> None:
-        responses = ((number, one) for number, one in enumerate(messages) if one.kind == "response")
-        super().__init__(lambda: [(number, _written(one)) for number, one in responses])
+        def responses() -> Iterator[tuple[int, Response]]:
+            for number, message in enumerate(messages):
+                if message.kind == "response":
+                    yield number, _written(message)
+
+        super().__init__(lambda: [*responses()])
 
     def after(self, position: int, content: Any) -> frozenset[str]:
         """Return the values in a content that a response after a message mentions."""

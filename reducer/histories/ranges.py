@@ -22,7 +22,7 @@ def is_cut(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
     characters of an earlier marker in the gap, it can add the count of that one.
     """
     written = [*markers.possible(new, is_known)]
-    earlier = [*markers.possible(old, lambda name: True)] if written else []
+    earlier = [*markers.possible(old, _can_be_mentioned)] if written else []
     waiting = [(0, 0)]
     seen: set[tuple[int, int]] = set()
     while waiting and len(seen) < _MAX_STATES:
@@ -33,6 +33,11 @@ def is_cut(old: str, new: str, is_known: Callable[[str], bool]) -> bool:
                 return True
             waiting += reversed([*_after_next_marker(old, new, at, start, written, earlier)])
     return False
+
+
+def _can_be_mentioned(name: str) -> bool:
+    """Return whether a value does not reach beyond the marker that mentions it, whichever entities the rule knows."""
+    return markers.CONTINUES not in name and name.count("]") <= name.count("[")
 
 
 def _from(found: Sequence[Marker], start: int) -> Iterator[Marker]:

@@ -41,7 +41,6 @@ _LONE_SURROGATE = re.compile(
 )
 _MAX_SCALAR = 60
 _MAX_KEYS = 100
-_WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
 _get_buffer.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
@@ -144,11 +143,9 @@ def line_and_column(data: bytes, at: int) -> str:
 
 
 def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
-    rest = error.doc[error.pos : error.pos + 12].strip(" \t\n\r")
-    in_escape = error.msg.startswith("Invalid \\") and '"' not in error.doc[error.pos + 1 :]
-    if error.msg.startswith("Unterminated") or in_escape or any(word.startswith(rest) for word in _WORDS):
+    if error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip(" \t\n\r"):
         return HistoryError(f"cut off: the text ends at {line_and_column(data, len(data))}, in the middle of a history")
-    message = error.msg.removesuffix(" at").removesuffix(" starting").removesuffix(": ")
+    message = error.msg.removesuffix(" at").removesuffix(": ")
     return HistoryError(f"not JSON: {message} at {line_and_column(data, error.pos)}")
 
 

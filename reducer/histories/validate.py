@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import groupby, islice, repeat
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import Raw
 from pydantic_core import from_json
 
 from reducer.errors import HistoryError
 from reducer.histories.format import Path, Turn, numbered
 from reducer.histories.formats import openai_responses, pydantic_ai
-from reducer.histories.positions import Positions
 from reducer.histories.source import BOM, Source, described, position, short
 from reducer.histories.stored import expected
 from reducer.histories.stored.messages import find_lists, is_message, with_source
@@ -30,7 +31,6 @@ Severity = Literal["error", "warning"]
 _MAX_ERRORS = 10_000
 _MAX_SEARCHED = 100
 """Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
-_ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -83,8 +83,8 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
     if isinstance(error, UnicodeDecodeError):
         line, column = position(stored, error.start)
         return Finding("V001", (), f"byte 0x{stored[error.start]:02x} is not UTF-8 text", first_line + line - 1, column)
-    found = _ERROR_PLACE.fullmatch(str(error))
-    words, line, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
+    words, _, place = str(error).rpartition(" at line ")
+    line, column = map(int, place.split(" column "))
     before = stored.split(b"\n")[line - 1][: max(column - 1, 0)].decode(errors="replace")
     words = "starts with a byte order mark" if stored.startswith(BOM) else words
     words = words.replace("EOF", "the text ends").replace("ident", "a value")
@@ -152,7 +152,7 @@ def _check_fields(written: bytes, messages: Sequence[_Message]) -> Iterator[Find
     errors = map(_error, details, repeat(from_json(written)))
     for _, group in groupby(errors, key=lambda error: error.path[:4]):
         of_field = list(group)
-        best = max(error.fit for error in of_field)
+        best = max(map(attrgetter("fit"), of_field))
         likely: dict[tuple[Path, str], dict[str, None]] = {}
         for error in of_field:
             if error.fit == best:
@@ -186,7 +186,7 @@ def _check_order(messages: Iterable[_Message]) -> Iterator[Finding]:
             yield from _check_request(path, message)
         elif kind == "response" and number == 0:
             yield Finding("V043", path, "the first message is a response; expected a request")
-        elif kind == previous == "response" and any(turn.calls for turn in read):
+        elif kind == previous == "response" and read[0].calls:
             yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
         previous = kind
 
@@ -216,15 +216,16 @@ def _links(message: _Message) -> list[_Link]:
         if isinstance(one, Turn):
             # A prompt with a call is a retry, which answers it.
             for call in one.calls:
-                links.append(_Link((*message.path, *call.at), call.id, call.tool, one.is_response))
-        else:
+                if call.at:
+                    links.append(_Link((*message.path, *call.at), call.id, call.tool, one.is_response))
+        elif one.at:
             link = _Link((*message.path, *one.at), one.call_id, one.tool, is_call=False)
             if link not in links[-1:]:  # a content with several texts is one tool return
                 links.append(link)
-    return [link for link in links if link.path != message.path]
+    return links
 
 
-_Calls = dict[str, list[_Link]]
+_Calls = dict[str, _Link]
 """Calls by their ids."""
 
 
@@ -232,50 +233,39 @@ def _check_calls(messages: Iterable[_Message], is_continued: bool) -> Iterator[F
     """Check that each call has one return or retry with its id and tool name before the next response.
 
     An id is valid within one response, because some providers reuse ids. Consecutive responses count as one. If
-    `is_continued`, the provider can store an earlier response, whose calls the first returns answer.
+    `is_continued`, the provider can store an earlier response, whose calls returns answer before any other call.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
     was_response = False
-    knows_all = not is_continued  # whether the history contains all calls of the response, with their ids
     for message in messages:
-        turns = [one for one in message.read if isinstance(one, Turn)]
-        is_response = any(turn.is_response for turn in turns)
+        is_response = any(isinstance(one, Turn) and one.is_response for one in message.read)
         if is_response and not was_response:
             yield from _unanswered(waiting, "V030", f"before the next response, {path_text(message.path)}")
             waiting, answered = {}, {}
-            knows_all = True
-        knows_all = knows_all and not any(turn.is_elsewhere for turn in turns)
         for link in _links(message):
             yield from _check_id(link)
             if type(link.id) is not str:
                 continue
-            if link.is_call:
-                yield from _check_call(link, waiting)
-            elif knows_all or link.id in waiting or link.id in answered:
+            if link.is_call and link.id in waiting:
+                words = f"an earlier call of this response also has the id {short(link.id)}"
+                yield Finding("V034", link.path, words)
+            elif link.is_call:
+                waiting[link.id] = link
+            elif waiting or answered or not is_continued:
                 yield from _check_answer(link, waiting, answered)
         was_response = is_response
     yield from _unanswered(waiting, "V031", "yet")
 
 
 def _unanswered(waiting: _Calls, code: str, when: str) -> Iterator[Finding]:
-    for calls in waiting.values():
-        for call in calls:
-            yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
-
-
-def _check_call(call: _Link, waiting: _Calls) -> Iterator[Finding]:
-    if call.id in waiting:
-        yield Finding("V034", call.path, f"an earlier call of this response also has the id {short(call.id)}")
-    waiting.setdefault(call.id, []).append(call)
+    for call in waiting.values():
+        yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
 
 
 def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    calls = waiting.get(found.id)
-    if calls:
-        call = calls.pop(0)
-        if not calls:
-            del waiting[found.id]
+    call = waiting.pop(found.id, None)
+    if call is not None:
         place = answered[found.id] = call.path[:-1]
         if call.tool != found.tool and type(call.tool) is type(found.tool) is str:
             words = f"answers {path_text(place)}, a call of {_tool(call.tool)}, with the tool name {_tool(found.tool)}"
@@ -283,9 +273,9 @@ def _check_answer(found: _Link, waiting: _Calls, answered: dict[str, Path]) -> I
     elif found.id in answered:
         yield Finding("V033", found.path, f"the call {path_text(answered[found.id])} already has a return")
     else:
-        others = islice(waiting.items(), _MAX_SEARCHED)
-        same = next((other for other, calls in others if calls[0].tool == found.tool), None)
-        hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
+        others = islice(waiting.values(), _MAX_SEARCHED)
+        same = next((other for other in others if other.tool == found.tool), None)
+        hint = "" if same is None else f"; the call {short(same.id)} of the same tool has no return"
         yield Finding("V032", found.path, f"no call of the previous response has the id {short(found.id)}{hint}")
 
 
@@ -307,12 +297,53 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
     A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
     """
     positions = Positions(data)
+    starts = {finding.path: positions.start(finding.path) for finding in findings}
     located = []
     at, line, column = 0, first_line, 1
-    for start, finding in sorted(((positions.start(one.path), one) for one in findings), key=itemgetter(0)):
-        between = data[at:start].decode(errors="replace")
+    for finding in sorted(findings, key=lambda finding: starts[finding.path]):
+        between = data[at : starts[finding.path]].decode(errors="replace")
         line += between.count("\n")
         column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
-        at = start
+        at = starts[finding.path]
         located.append(finding._replace(line=line, column=column))
     return located
+
+
+def _whole(source: Source) -> Source:
+    source.decode(Raw, source.root)
+    return source
+
+
+class Positions:
+    """The byte offsets of the values of a JSON text. A text that is not JSON counts as one value at 0."""
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self._source = with_source(data, _whole)
+        except HistoryError:
+            self._source = Source(b"null", b"null")
+        self._members = cache(self._read_members)
+
+    def start(self, path: Path) -> int:
+        """Return the offset of the value at a path, or of the value around it if there is none."""
+        start = self._source.span(self._source.root)[0]
+        for end, step in enumerate(path):
+            members = self._members(path[:end])
+            if step not in members:
+                break
+            start = members[step][0]
+        return start
+
+    def path(self, at: int) -> Path:
+        """Return the path of the last value that starts at an offset or before it."""
+        path: Path = ()
+        while before := [key for key, (start, _) in self._members(path).items() if start <= at]:
+            path = (*path, before[-1])
+        return path
+
+    def _read_members(self, path: Path) -> dict[str | int, tuple[int, Raw]]:
+        raw = self._members(path[:-1])[path[-1]][1] if path else self._source.root
+        starts = {}
+        for key, member in self._source.members(raw).items():
+            starts[key] = self._source.span(member)[0], member
+        return starts

@@ -23,11 +23,6 @@ class Selection:
     tool: str | None = None
     call: str | None = None
 
-    @property
-    def is_everything(self) -> bool:
-        """Return whether all tool returns are selected."""
-        return self.tool is None and self.call is None
-
     def matches_tool(self, tool: str) -> bool:
         """Return whether the returns of a tool are selected."""
         return self.tool is None or fnmatchcase(tool, self.tool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
@@ -84,7 +85,7 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
             by_form.setdefault(form, []).append(value)
     together, alone = _split(by_form)
     longest = max(map(len, together), default=0)
-    automaton = AhoCorasick([_encodable(form) for form in together])
+    automaton = AhoCorasick(list(map(_encodable, together)))
 
     def search(text: str) -> set[str]:
         found: set[str] = set()
@@ -95,7 +96,9 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
                 candidates = by_form[together[index]]
                 if not found.issuperset(candidates):
                     found.update(each for each in candidates if _is_bounded(text, begin + start, begin + end, each))
-        found.update(value for form in alone for value in by_form[form] if any(occurrences(value, text)))
+        for value in chain.from_iterable(map(by_form.__getitem__, alone)):
+            if any(occurrences(value, text)):
+                found.add(value)
         return found
 
     return search

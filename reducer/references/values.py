@@ -145,7 +145,7 @@ def _is_distinctive(token: str) -> bool:
 
 def _is_common(value: str) -> bool:
     """Return whether a value consists of common words."""
-    words = [word.lower() for word in _WORD.findall(value)]
+    words = list(map(str.lower, _WORD.findall(value)))
     return bool(words) and not any(map(str.isdecimal, value)) and _word_lists()[1].issuperset(words)
 
 

@@ -85,7 +85,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> 
             custom[definition.name] = _finders(definition, keys, words_in) if isinstance(keys, EntityKeys) else ()
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
-    known = Vocabulary(MappingProxyType(custom))
+    known = Vocabulary(MappingProxyType(custom), {})
     ignored: dict[str, frozenset[str]] = {}
     for definition, values in ignoring:
         keys_of = (_ignored(known, definition, number, value) for number, value in enumerate(values))

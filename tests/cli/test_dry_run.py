@@ -33,17 +33,6 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
 
-def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None:
-    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--as-in-agent",)))
-    for tool in plain["tools"]:
-        assert tool["rule"] is None or (tool["characters"]["saved"] > 0.6 and tool["reduced"] == tool["calls"])
-    assert not {entry["kind"] for entry in plain["attention"]} & {"no place", "fault"}
-    pairs = zip(kept["returns"], plain["returns"], strict=True)
-    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in pairs]
-    assert [entry["referenced"] for entry in kept["returns"]] == more
-    assert kept["references"]["characters"] == sum(more) > 0
-
-
 def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
     returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))
@@ -63,7 +52,7 @@ def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     assert cli("more.json", "--rules", "lookup.yaml", "--call", "call#2", "-o", "out.json").code == 0
     contents = [message["parts"][0]["content"] for message in json.loads(Path("out.json").read_bytes())[2::2]]
     assert contents[:2] == [content, "b"]
-    assert len(contents[2]["records"]) == 5
+    assert contents[2]["records"][5:] == ["…[25 more items]"]
 
 
 def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cli: Cli) -> None:
@@ -143,16 +132,6 @@ def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: 
 # --- measures
 
 
-def test_the_table_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
-    out = cli("h.json", "--rules", "lookup.yaml").out
-    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
-    assert "References 50.0% kept: 1 of 2 values that the agent used later\n" in out
-    assert f" {found['totals']['characters']['saved']:.1%} " in out
-    references, cost = found["measures"]["references"], found["measures"]["cost"]
-    assert (references["share"], [lost["value"] for lost in references["lost"]]) == (0.5, ["host29"])
-    assert cost["recorded"]["requests"] == cost["reduced"]["requests"] == 2
-
-
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
     run = ("h.json", "--rules", "lookup.yaml", "-o", "new.json")
     assert "What the rules cost in an agent" not in cli(*run).out
@@ -229,7 +208,7 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
         0,
     )
     assert (entry["restored"], entry["steps"]) == (other["restored"], other["steps"])
-    assert [change["kind"] for change in entry["restorations"]] == ["restored"]
+    assert [change["kind"] for change in entry["restorations"]] == ["restored", "restored"]
 
 
 @pytest.mark.parametrize("path", ["@", "body"])

@@ -31,13 +31,6 @@ def test_the_output_equals_the_result_of_the_library(folder: Path, cli: Cli) -> 
     assert (printed.out.encode(), "Nothing needs attention." in printed.err) == (expected, True)
 
 
-def test_a_history_without_changes_keeps_its_bytes(folder: Path, cli: Cli) -> None:
-    odd = b'\xef\xbb\xbf [ {"kind" : "request","parts":[ ]} ]\n'
-    (folder / "odd.json").write_bytes(odd)
-    assert cli("odd.json", *RULES, "-o", "new/out.json").code == 0
-    assert (folder / "new" / "out.json").read_bytes() == odd
-
-
 def test_an_output_that_is_also_an_input_is_refused(folder: Path, cli: Cli) -> None:
     (folder / "link.json").symlink_to("h.json")
     for output in ("h.json", str(folder / "h.json"), "link.json", "lookup.yaml"):
@@ -123,14 +116,10 @@ def test_a_folder_is_reduced_into_a_folder(
     result = cli("logs", *RULES, "-o", "out/", *more)
     assert result.code == 0
     assert written(folder / "out") == logs
+    assert cli("logs/a.json", "logs/deep/b.jsonl", "h.json", *RULES, "-o", "named/").code == 0
+    assert sorted(written(folder / "named")) == ["a.json", "b.jsonl", "h.json"]
     size = sum(path.stat().st_size for path in (folder / "out").rglob("*") if path.is_file())
     assert result.err == f"reducer: wrote out/, {size:,} bytes\n"
-
-
-def test_named_files_are_written_to_a_folder_by_name(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
-    (folder / "out").mkdir()
-    assert cli("logs/a.json", "logs/deep/b.jsonl", "h.json", *RULES, "-o", "out").code == 0
-    assert sorted(written(folder / "out")) == ["a.json", "b.jsonl", "h.json"]
 
 
 def test_invalid_files_in_a_folder_are_skipped(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:

@@ -30,12 +30,12 @@ def test_a_copy_passes_its_tests_with_its_samples(cli: Cli) -> None:
     assert result.out == "".join(
         f"wrote mine/{name}\n"
         for name in (
-            "virustotal_file.yaml",
-            "shell_output.yaml",
             "samples/virustotal_file.json",
+            "virustotal_file.yaml",
             "samples/shell_output.txt",
             "samples/shell_output_build.txt",
             "samples/shell_output_result.json",
+            "shell_output.yaml",
         )
     )
     assert Path("mine/shell_output.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")
@@ -48,7 +48,7 @@ def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
     assert cli("rules", "add", "exa_search").code == 0
     before = Path("rules/exa_search.yaml").read_bytes()
     result = cli("rules", "add", "shell_output", "exa_search")
-    files = "rules/exa_search.yaml, rules/samples/exa_search.json"
+    files = "rules/samples/exa_search.json, rules/exa_search.yaml"
     assert (result.code, result.err) == (2, f"reducer: error: nothing was written because these files exist: {files}\n")
     assert not Path("rules/shell_output.yaml").exists()
     assert Path("rules/exa_search.yaml").read_bytes() == before

@@ -55,18 +55,12 @@ def test_positions_types_and_canonical_values() -> None:
 
 
 def test_groups_and_own_types_expand_and_unknown_ones_raise() -> None:
-    known = vocabulary({"jewel": {"words": ["web01"]}})
+    known = vocabulary({"jewel": {"words": ["web01"]}, "domain": {"ignore": ["example.org"]}})
     assert known.expand(["ip", "jewel"]) == {"ipv4", "ipv6", "jewel"}
     with pytest.raises(KeyError, match="ticket"):
         known.expand(["jewel", "ticket"])
-    with pytest.raises(KeyError, match="jewel"):
-        BUILT_IN.expand(["jewel"])
-
-
-def test_without_own_types_the_scanner_is_that_of_built_in_types() -> None:
     types = frozenset({"cve", "ipv4"})
-    own = vocabulary({"jewel": {"words": ["web01"]}, "domain": {"ignore": ["example.org"]}})
-    assert BUILT_IN.scanner(types) is own.scanner(types) is scanner(types)
+    assert BUILT_IN.scanner(types) is known.scanner(types) is scanner(types)
 
 
 TICKET = {"pattern": [r"INC-\d+", "(?:^|key=)([a-z]+)", "x.*y|x1"]}
@@ -102,13 +96,8 @@ def test_windows_hide_nothing() -> None:
 def test_a_list_as_large_as_may_be_in_which_words_begin_with_others_is_read() -> None:
     """Without the decoy it would take more than a minute."""
     find = word_finder("host", [f"host{number}" for number in range(MAX_WORDS)], False)
-    text = "HOST1, host199999; host200000 and host12x"
+    text = "HOST1, host199999; host200000 and host12x" + "\x00" * 20_000  # the decoy is no word
     assert find(text, text.encode()) == [(0, 5, "host", "host1"), (7, 17, "host", "host199999")]
-
-
-def test_the_decoy_is_no_word() -> None:
-    text = "\x00" * 20_000 + " ab"
-    assert word_finder("x", ["ab"], True)(text, text.encode()) == [(20_001, 20_003, "x", "ab")]
 
 
 # --- what rules do with them
@@ -152,15 +141,8 @@ def test_any_text_is_a_pattern_or_refused_at_a_column(text: str) -> None:
         assert 1 <= refusal.column <= max(1, len(text))
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        (r"imei[ :=]{1,3}(?P<value>[0-9]{15})", "the value alone must match too"),
-        (r"(?:imei[ :=]{1,3}([0-9]{15})|serial=([0-9]{8}))", "the group of the value must not be"),
-        (r"(?:imei[ :=]{1,3}([0-9]{15}))+", "the group of the value must not be"),
-    ],
-)
-def test_a_pattern_whose_values_no_marker_can_mention_is_refused(pattern: str, message: str) -> None:
+@pytest.mark.parametrize("pattern", [r"(?:imei[ :=]{1,3}([0-9]{15})|serial=([0-9]{8}))", r"(?:imei=([0-9]{15}))+"])
+def test_a_pattern_whose_values_no_marker_can_mention_is_refused(pattern: str) -> None:
     """Without the refusal, its values would never be found, or `truncate` would keep every text that contains one."""
-    with pytest.raises(CustomTypeError, match=message):
+    with pytest.raises(CustomTypeError, match="the group of the value must not be"):
         compile_pattern("imei", pattern)

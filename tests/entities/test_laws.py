@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, Entity, names, scan, scanner, search
+from reducer.entities import GROUPS, TYPES, names, scan, scanner, search
 from reducer.entities.entity import Scan, under_key
 from reducer.entities.search import compiled_for_many
 from tests.entities.texts import FAMILIES, TEXTS, observable, tempting
@@ -32,23 +32,15 @@ def check(text: str, find: Scan = find) -> int:
         assert entity.value == entity.value.strip()
         assert not set("\r\n") & set(entity.value)
         assert ", " not in entity.value or entity.type == "user_agent"
-        bounded(text, entity)
-        alone(entity, find)
+        # No letter or digit stands beside an entity, other than that of an escape.
+        before, after = text[: entity.start], text[entity.end :]
+        assert not re.match("[A-Za-z0-9]", after)
+        assert not re.search(r"[A-Za-z0-9]\Z", before) or re.search(r"(?s)\\([nrt]|u.{0,4}|x.{0,2})\Z", before)
+        # Its value, scanned as a mention in a marker, is that entity.
+        same = [e for e in under_key(find, "mentions", entity.value) if e.type == entity.type]
+        assert [(e.start, e.end, e.canonical) for e in same] == [(0, len(entity.value), entity.canonical)]
     assert [e.start for e in found] == sorted(e.start for e in found)
     return len(found)
-
-
-def alone(entity: Entity, find: Scan) -> None:
-    """Assert that the value of an entity, scanned as a mention in a marker, is that entity."""
-    same = [e for e in under_key(find, "mentions", entity.value) if e.type == entity.type]
-    assert [(e.start, e.end, e.canonical) for e in same] == [(0, len(entity.value), entity.canonical)]
-
-
-def bounded(text: str, entity: Entity) -> None:
-    """Assert that no letter or digit stands beside an entity, other than that of an escape."""
-    before, after = text[: entity.start], text[entity.end :]
-    assert not re.match("[A-Za-z0-9]", after)
-    assert not re.search(r"[A-Za-z0-9]\Z", before) or re.search(r"(?s)\\([nrt]|u.{0,4}|x.{0,2})\Z", before)
 
 
 @given(tempting)
@@ -116,6 +108,8 @@ some = st.lists(
 @example(["." * 290 + "evil.com", "x " * 100 + "1.2.3.4", "a" * 256, "evil.com"], KINDS[-1], 1 << 16)
 @example(["evil.com", "x" * 300, "", "1.2.3.4", "é APT28", "y" * 8], KINDS[-1], 8)
 @example(["evil.com"] * 3 + ["", ""] + ["ü"] * 3, KINDS[-1], 1)
+@example(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "7"], KINDS[-1], 1)
+@example([r"caf\u00e9.net", r"\ud835", r"\udc1evil.com", "ü.de", r"x\u000ay APT28", "evil.com"], KINDS[-1], 1 << 16)
 @example(["evil.com " * 10_000, "xAPT28", "é 1.2.3.4 " * 9_000, "x evil.com", "T1059 ü.de"] * 2, KINDS[-1], 1 << 16)
 def test_each_of_many_is_read_as_it_is_alone(texts: list[str], types: frozenset[str], size: int) -> None:
     scan = scanner(types)
@@ -123,12 +117,6 @@ def test_each_of_many_is_read_as_it_is_alone(texts: list[str], types: frozenset[
     event(f"{min(len(expected), 5)} texts hold something")
     with patch.object(search, "_JOINED_CHARS", size):
         assert compiled_for_many(types)(texts) == expected
-
-
-def test_texts_without_entities_are_left_out() -> None:
-    assert compiled_for_many(KINDS[-1])([]) == {}
-    assert compiled_for_many(frozenset())(["evil.com", "APT28"]) == {}
-    assert compiled_for_many(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "7"]) == {}
 
 
 # --- dense texts

@@ -16,6 +16,11 @@ EXAMPLES = {
     "threat_actor": "Fancy Bear", "malware": "LummaC2", "tool": "AnyDesk",
     **{row.type: row.example for row in TABLE},
 }  # fmt: skip
+ESCAPED = [
+    ("domain", r"b\u00e4ckup-portal.com"),
+    ("url", r"http://\ud835\udc1evil.com/a"),
+    ("email", r"b@\\u0440al.com"),
+]
 BEFORE = {"ja3": "ja3: "}
 WORDS = "this is said at some length " * 12
 
@@ -24,10 +29,9 @@ def test_each_type_has_an_example() -> None:
     assert set(EXAMPLES) == set(ALL_TYPES) >= set(TYPES)
 
 
-@pytest.mark.parametrize("kind", ALL_TYPES)
-def test_truncate_mentions_an_entity_and_reads_it_again(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "value"), [*EXAMPLES.items(), *ESCAPED])
+def test_truncate_mentions_an_entity_and_reads_it_again(kind: str, value: str) -> None:
     """If an example fails, its row needs text before a value: declare it as `before` of the row."""
-    value = EXAMPLES[kind]
     rule = {"steps": [{"path": "note", "truncate": 30}], "preserve": [kind]}
     result = reduced(rule, {"note": f"{WORDS}with {BEFORE.get(kind, '')}{value} in it. {WORDS}"})
     assert result["note"].endswith(f" more characters; mentions {value}]")

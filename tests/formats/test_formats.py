@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import create_model
 
-from reducer.formats import Atom, Bracketed, parse, parse_lines, parse_nested, plain
+from reducer.formats import Atom, parse, parse_lines, parse_nested, plain
 from reducer.formats.literal import read_literal
 from reducer.values import MAX_DEPTH, dump
 from tests.helpers import table
@@ -44,7 +44,6 @@ PLAIN = [
     *("", "text", '"text"', "12", '{"a": 1}\ntext', '{"a": 1}\n\n{"a": 2}', "x" * 300 + "\n[1]", "line\nline\n[1]"),
     *('[1\n{"a": 2}', '"[1', "\n", '{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[1e999]", "[" + "1" * 5000 + "]"),
     "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
-    json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("[1]"))))),
 ]
 HOSTILE = [
     *('"' * 100_000, '"[' * 100_000, "[" * 100_000, "[" * 100_000 + "\n{", '{"a": 1}\n' * 50_000 + "x"),
@@ -95,8 +94,7 @@ def test_unchanged_json_lines_are_written_verbatim(items: list[Any], between: st
 
 def test_equal_json_lines_keep_their_own_blanks() -> None:
     rows, form = parse('{"a":1}\n{"a": 1}\n{"a":  1}')
-    assert form.write(rows[1:]) == '{"a": 1}\n{"a":  1}'
-    assert form.write([*rows[:1], "…[2 more items]"]) == '{"a":1}\n"…[2 more items]"'
+    assert form.write([*rows[1:], "…[2 more items]"]) == '{"a": 1}\n{"a":  1}\n"…[2 more items]"'
 
 
 _formats = st.sampled_from((dump, repr, lambda value: repr((value, 1)), lambda value: dump(dump(value))))
@@ -145,15 +143,6 @@ def test_lines_of_text_are_written_back_and_keep_their_ends(text: str) -> None:
     assert not any("\n" in line for line in lines)
     if len(lines) > 1 or "\n" not in text:
         assert form.write(lines[1:]) == text.partition("\n")[2]
-
-
-def test_nodes_are_immutable_and_equal_by_value() -> None:
-    model = Bracketed({"a": 1}, "Host(", ")")
-    assert repr(model.with_value({})) == "Host()"
-    assert model == Bracketed({"a": 1}, "Host(", ")")
-    assert Atom("nan") == Atom("nan")
-    with pytest.raises(AttributeError):
-        model.value = {}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +266,5 @@ def test_models_are_objects_and_numbers_that_python_writes_differently_atoms() -
 
 def test_sets_are_lists() -> None:
     found = read_literal("[{1, 'a'}, set(), {(1, 2)}]")
-    assert [type(item) for item in found] == [Bracketed] * 3
     assert [item.value for item in found] == [[1, "a"], [], [(1, 2)]]
-    assert repr(found[0].with_value([1])) == "{1}"
-    assert repr(found[0].with_value([])) == "set()"
+    assert [repr(found[0].with_value(value)) for value in ([1], [])] == ["{1}", "set()"]

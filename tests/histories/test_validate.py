@@ -23,6 +23,7 @@ from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.helpers import RULES, rules, table
+from tests.histories import messages
 from tests.histories.messages import (
     HISTORY,
     answer,
@@ -30,14 +31,12 @@ from tests.histories.messages import (
     edited,
     prompt,
     request,
-    requests,
     response,
-    results,
     session,
-    text,
 )
 from tests.laws.strategies import cases
 
+DATA = Path(__file__).parent / "data"
 LOADING = ("V001", "V002", "V003", "V010")
 
 
@@ -62,9 +61,7 @@ def system() -> dict[str, Any]:
     return {**prompt(), "part_kind": "system-prompt"}
 
 
-PARTS: dict[str, Any] = {"return": answer} | {
-    part.__name__: part for part in (prompt, system, text, call, retry, requests, results)
-}
+PARTS: dict[str, Any] = {**vars(messages), "return": answer, "retry": retry, "system": system}
 USER = {"role": "user", "text_content": "Who is it?", "parts": [], "activity_parts": None}
 
 
@@ -154,25 +151,7 @@ def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from paths(value[key], (*path, key))
 
 
-WEB = {"url": "https://www.example.com", "title": "Report", "excerpts": ["APT28"], "kind": "web"}
-SEARCH = {"tool_name": "search_tools", "tool_kind": "tool-search", "timestamp": "2025-01-01T00:00:00Z"}
-RECENT: Any = [
-    {
-        "kind": "response",
-        "parts": [
-            {"part_kind": "text", "content": "It is APT28.", "citations": [
-                {"sources": [WEB, {**WEB, "excerpts": []}], "anchor": {"start": 0, "end": 5, "kind": "content"}}]},
-            {"part_kind": "tool-call", "tool_call_id": "c1", "args": {"queries": ["dns"]}, **SEARCH},
-        ],
-        "usage": {"input_tokens": 9, "output_audio_tokens": 1, "audio_seconds": 0.5, "details": {"a": 1}, "cost": "1"},
-        "workspace_ref": {"provider": "p", "id": "i"},
-        "failed_attempts": [
-            {"model_name": "m", "outcome": "error", "timestamp": "2025-01-01T00:00:00Z", "duration": "PT1S",
-             "usage": {"output_tokens": 1}}],
-    },
-    {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_call_id": "c1",
-        "content": {"discovered_tools": [{"name": "dns", "description": "Resolves."}]}, **SEARCH}]},
-]  # fmt: skip
+RECENT = json.loads((DATA / "recent.json").read_text())
 """Fields that only recent versions of PydanticAI know; earlier ones ignore them."""
 DECIDING = ("kind", "part_kind", "parts", "sources", "start")
 """A change of these decides how PydanticAI reads the object around it, so its errors can be elsewhere in the object."""
@@ -207,7 +186,7 @@ BYTES_OF_ANY_KIND = st.binary(max_size=60) | st.text('[]{}:,"\\u0d8e1N\n', max_s
 def test_any_bytes_have_findings_at_places_in_the_text(stored: bytes) -> None:
     findings = check(stored)
     assert findings or b"[]" in stored
-    for one in findings:
+    for one in [*findings, *compare(stored, stored[::-1])]:
         assert one.code in CODES
         assert 1 <= one.line <= stored.count(b"\n") + 1
         assert one.column >= 1
@@ -222,7 +201,6 @@ def test_real_histories_have_no_errors(data: Path) -> None:
 
 # --- against: a reduction has no findings, and each planted change is found at its place
 
-DATA = Path(__file__).parent / "data"
 TEXT = "The quick brown fox jumps over the lazy dog near 192.0.2.1 and runs on through the night without a rest."
 CONTENT = {
     "id": 7, "open": True, "note": TEXT, "tags": ["a", "b", "c", "d"], "none": None,
@@ -292,7 +270,7 @@ NAN = [float("nan"), "a", "b", TEXT]
 NANS = [
     (NAN, [float("nan"), "a", TEXT], []),
     (NAN, ["a", "…[3 more items; mentions 192.0.2.1]"], []),
-    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V111"]),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V109"]),
     ({"a": NAN}, {"a": [5.0, "a", "b", TEXT]}, ["V105"]),
 ]
 
@@ -331,11 +309,6 @@ def test_forged_markers_and_other_texts_have_findings_or_none(old: str, new: str
     assert check_content(old, old) == []
     for found in check_content([old, {"a": old}], [new, {"a": new}]):
         assert found.code in ("V106", "V109", "V110", "V111", "V112")
-
-
-@given(st.binary(max_size=40), st.binary(max_size=40))
-def test_any_bytes_have_findings_at_a_place(new: bytes, old: bytes) -> None:
-    assert all(found.line >= 1 and found.column >= 1 for found in compare(new, old))
 
 
 BLUNT = ("max_chars: 1500", "steps: [truncate: {head: 40, tail: 30}]", "steps: [extract: [ioc]]", "steps: [limit: 2]")

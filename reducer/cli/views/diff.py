@@ -45,8 +45,9 @@ def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
         name = f"{entry.tool} {entry.name}"
         about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
     print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
-    is_changed = entry.status == "reduced" or entry.after < entry.before
-    size = sizes(entry.before, entry.after) if is_changed else f"{counted(entry.before, 'character')}, unchanged"
+    size = f"{counted(entry.before, 'character')}, unchanged"
+    if entry.after < entry.before:
+        size = sizes(entry.before, entry.after)
     print_lines([f"{size}: {entry.why}" if entry.why else size], screen, 2)
 
 

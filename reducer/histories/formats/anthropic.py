@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
+from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, tool_returns, types
 from reducer.histories.source import Json, Source
 
 NAME = "anthropic"
@@ -43,29 +42,21 @@ MESSAGE = AnthropicMessage
 def recognises(message: AnthropicMessage, source: Source, strict: bool) -> bool:
     if type(message.role) is not str:
         return False
-    return not strict or any(block.type in _OWN for block in objects(message.content, Block))
+    return not strict or any(types(numbered(message.content, Block), _OWN))
 
 
-def read(message: AnthropicMessage, source: Source) -> Iterator[Turn | ToolReturn]:
-    is_response = message.role == "assistant"
-    if is_response:
-        yield _response(message)
-    elif type(message.content) is str:
-        yield Turn(False, [message.content])
+def read(message: AnthropicMessage, source: Source) -> list[Turn | ToolReturn]:
+    turn = Turn(message.role == "assistant", [message.content] if type(message.content) is str else [])
+    found: list[Turn | ToolReturn] = [turn]
     for number, block in numbered(message.content, Block):
         if block.type == "tool_result":
             why = "" if block.is_error in (None, False) else "it is an error"
             at = ("content", number, "tool_use_id")
-            yield from tool_returns(block.content, source, part=number, call_id=block.tool_use_id, untouched=why, at=at)
-        elif block.type == "text" and not is_response:
-            yield Turn(False, [block.text], part=number)
-
-
-def _response(message: AnthropicMessage) -> Turn:
-    response = Turn(True, texts=[message.content] if type(message.content) is str else [])
-    for number, block in numbered(message.content, Block):
-        if block.type == "text":
-            response.texts.append(block.text)
+            found += tool_returns(block.content, source, part=number, call_id=block.tool_use_id, untouched=why, at=at)
         elif block.type == "tool_use":
-            response.calls.append(ToolCall(block.name, block.id, block.input, at=("content", number, "id")))
-    return response
+            turn.calls.append(ToolCall(block.name, block.id, block.input, at=("content", number, "id")))
+        elif block.type == "text" and turn.is_response:
+            turn.texts.append(block.text)
+        elif block.type == "text":
+            found.append(Turn(False, [block.text], part=number))
+    return found if turn.is_response or turn.texts else found[1:]

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
+from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns, types
 from reducer.histories.source import Json, Source
 
 NAME = "openai-chat"
@@ -55,7 +55,7 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     if message.role == "tool":
         return not strict or type(message.tool_call_id) is str
     is_written = source.mark(message.content) in ("[", '"') or numbered(message.tool_calls, Call)
-    return (bool(is_written) or not strict) and all(part.type in _PARTS for part in parts(message.content, source))
+    return (bool(is_written) or not strict) and all(types(parts(message.content, source), _PARTS))
 
 
 def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns
+from reducer.histories.format import ToolCall, ToolReturn, Turn, parts, texts, tool_returns, types
 from reducer.histories.source import Json, Source
 
 NAME = "openai-responses"
@@ -42,7 +42,7 @@ def recognises(item: ResponseItem, source: Source, strict: bool) -> bool:
         return type(item.call_id) is str
     listed = parts(item.content, source)
     is_message = bool(listed) or (item.type == "message" and source.mark(item.content) == '"')
-    return type(item.role) is str and is_message and all(part.type in _PARTS for part in listed)
+    return type(item.role) is str and is_message and all(types(listed, _PARTS))
 
 
 def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:
@@ -53,7 +53,5 @@ def read(item: ResponseItem, source: Source) -> Iterator[Turn | ToolReturn]:
         yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
     elif type(item.role) is str and item.role != "assistant":
         yield Turn(False, [item.content])
-    elif item.type == "item_reference":
-        yield Turn(True, [], joins=True, is_elsewhere=True)
     elif item.execution == "server" or not str(item.type).endswith("_output"):
         yield Turn(True, texts(item.content, source), joins=True)

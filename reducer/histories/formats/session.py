@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import One, Scalar, Some, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import One, Scalar, Some, ToolCall, ToolReturn, Turn, numbered, types
 from reducer.histories.source import Json, Source
 
 NAME = "session"
@@ -90,7 +90,7 @@ def recognises(message: SessionMessage, source: Source, strict: bool) -> bool:
     is_own = own != (UNSET,) * len(own)
     if type(message.role) is not str:
         return is_own and not strict
-    return is_own or not strict or any(part.type == "activity" for part in objects(message.parts, Part))
+    return is_own or not strict or any(types(numbered(message.parts, Part), ("activity",)))
 
 
 def read(message: SessionMessage, source: Source) -> list[Turn | ToolReturn]:
@@ -124,21 +124,22 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
 
     They belong to the result at the same position or, if that is of another tool, to the next result of their tool.
     """
-    returns: list[ToolReturn] = []
-    for result in objects(part.results, Result):
+    returns: dict[int, ToolReturn] = {}
+    for position, result in numbered(part.results, Result):
         is_error = result.is_error not in (None, False)
-        returns.append(_return(part, number, result.name, result.call_id, result.content, is_error))
-    unpaired = dict(enumerate(returns))
+        returns[position] = _return(part, number, result.name, result.call_id, result.content, is_error)
+    unpaired = dict(returns)
     others = []
-    ids = dict(enumerate(tool.id for tool in objects(part.tools, Tool)))
-    for position, details in enumerate(objects(part.technical_details, Details)):
+    tools = dict(numbered(part.tools, Tool))
+    for position, details in numbered(part.technical_details, Details):
         is_error = details.status not in (None, "success")
-        copy = _return(part, number, details.function_name, ids.get(position), details.raw_result, is_error)
+        call_id = tools[position].id if position in tools else None
+        copy = _return(part, number, details.function_name, call_id, details.raw_result, is_error)
         if position in unpaired and copy.tool in (None, unpaired[position].tool):
             _add(unpaired.pop(position), copy)
         else:
             others.append(copy)
-    return returns + _join(others, list(unpaired.values()), lambda one: "")
+    return [*returns.values(), *_join(others, list(unpaired.values()), lambda one: "")]
 
 
 def _return(part: Part, number: int, tool: Any, call_id: Any, content: Json, is_error: bool) -> ToolReturn:
@@ -177,7 +178,10 @@ def _content_of(one: ToolReturn) -> bytes | None:
 
 
 def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
-    beside = [raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"']
+    beside: list[Any] = []
+    for raw in (message.text_content, message.response_text_main):
+        if source.mark(raw) == '"':
+            beside.append(raw)
     if message.role != "assistant":
         yield Turn(False, beside[:1])
         return
@@ -204,7 +208,7 @@ def _turns(message: SessionMessage, source: Source) -> Iterator[Turn]:
 def _new_calls(part: Part, call_ids: set[str]) -> list[ToolCall]:
     """Return the calls of a part whose ids are not in `call_ids`, and add their ids."""
     new = []
-    for tool in objects(part.tools, Tool):
+    for _, tool in numbered(part.tools, Tool):
         call_id = str(tool.id or "")
         if call_id not in call_ids:
             new.append(ToolCall(tool.name, call_id, tool.arguments))
@@ -219,4 +223,4 @@ def _texts(part: Part, source: Source) -> list[Any]:
     if part.type in ("activity", "thought") or _has_results(part):
         return texts
     shown = (part.definition, part.config, part.data, part.table, part.headers, part.columns, part.rows, part.options)
-    return texts + [raw for raw in (*shown, part.content) if raw is not UNSET]
+    return [*texts, *filter(None, (*shown, part.content))]

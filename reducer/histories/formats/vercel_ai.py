@@ -5,11 +5,12 @@ A message of the assistant contains a whole run. Each of its steps is a response
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 from msgspec import UNSET, Struct
 
-from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered, objects
+from reducer.histories.format import Some, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Json, Source
 
 NAME = "vercel-ai"
@@ -47,7 +48,7 @@ MESSAGE = UIMessage
 def recognises(message: UIMessage, source: Source, strict: bool) -> bool:
     if not strict:
         return type(message.role) is str and type(message.parts) is list
-    parts = objects(message.parts, Part)
+    parts = list(map(itemgetter(1), numbered(message.parts, Part)))
     return message.role in _ROLES and bool(parts) and all(map(_is_own, parts))
 
 

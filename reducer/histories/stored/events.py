@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
 from reducer.histories import why_untouched
 from reducer.histories.format import ToolReturn, Turn
@@ -15,7 +15,7 @@ from reducer.references import Call, Event, Mentions, Prompt, Response, Returned
 
 
 class Key(NamedTuple):
-    """The place of a tool return: its message, its part, and its number within the part, all counted from 0.
+    """The place of a tool return: its message, its part, and its number among what the message contains, from 0.
 
     Messages are counted through all lists of messages in a wrapper.
     """
@@ -53,7 +53,11 @@ def mentions_in(read: Callable[[], tuple[Source, Found]]) -> Mentions:
 
     def responses() -> list[tuple[Key, Response]]:
         source, found = read()
-        return [(key, _response(one, source)) for key, one in found if isinstance(one, Turn) and one.is_response]
+        written = []
+        for key, one in found:
+            if isinstance(one, Turn) and one.is_response:
+                written.append((key, _response(one, source)))
+        return written
 
     return Mentions(responses)
 
@@ -69,12 +73,8 @@ def _read(messages: Iterable[FoundMessage], source: Source) -> Found:
     response: Turn | None = None  # which the next response can join
     for number, (form, message) in enumerate(messages):
         read = [*form.read(message, source)]
-        counts: dict[int, int] = {}
-        for one in read:
-            nth = -1
+        for nth, one in enumerate(read):
             if isinstance(one, ToolReturn):
-                nth = counts.get(one.part, 0)
-                counts[one.part] = nth + 1
                 if one.tool is None and type(one.call_id) is str:
                     one.tool = tools.get(one.call_id)
                 one.untouched = one.untouched or why_untouched(one.tool)
@@ -123,9 +123,9 @@ def _texts(turn: Turn, source: Source) -> list[str]:
 
 def copies_of(one: ToolReturn, source: Source) -> list[Raw]:
     """Return the copies of a content that can change, texts first: the others can be the values that they encode."""
-    written = [raw for raw in one.contents if raw is not UNSET]
+    written = sorted(filter(None, one.contents), key=lambda raw: source.mark(raw) != '"')
     copies = [raw for raw in written if source.mark(raw) in ('"', "[", "{")]
-    return sorted(copies, key=lambda raw: source.mark(raw) != '"') or written[:1]
+    return copies or written[:1]
 
 
 def text_of(value: Any) -> str:

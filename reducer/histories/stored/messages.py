@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
 from msgspec import MsgspecError, Raw, Struct
@@ -27,7 +27,9 @@ _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", 
 _HEAD_BYTES = 20_000
 _HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+\}?)*+', re.DOTALL)
 """The start of a list up to the first nested value."""
-_KEY = re.compile(rb'"(\w+)"\s*:')
+_KEY = re.compile(r'"(\w+)"\s*:')
+_HINT = re.compile(b"|".join([rb"\\u", *chain.from_iterable(form.HINTS for form in FORMATS)]))
+"""A text without any of these contains no messages; keys can contain escapes."""
 
 FoundMessage = tuple[Format, Any]
 _T = TypeVar("_T")
@@ -104,9 +106,8 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()
     members = source.members(raw)
     if source.mark(raw) == "[" and not members and (not path or path[-1] in _LIST_NAMES):
         yield MessageList(formats[0], path, raw, [], 0)
-    hints = {hint for form in formats for hint in form.HINTS}
     for key, value in members.items():
-        if _may_contain_messages(source, value, (*path, key), hints):
+        if _may_contain_messages(source, value, (*path, key)):
             yield from _search(source, formats, value, (*path, key))
 
 
@@ -144,7 +145,7 @@ def _likely(source: Source, formats: Sequence[Format], raw: Raw) -> list[Format]
     """
     if source.mark(raw) == "[":
         head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
-        keys = {key.decode() for key in _KEY.findall(head)}
+        keys = set(_KEY.findall(head.decode(errors="replace")))
         least = 0
     else:
         keys = set(source.members(raw))
@@ -159,11 +160,11 @@ def _keys(message: type[Struct]) -> frozenset[str]:
     return frozenset(message.__struct_encode_fields__)
 
 
-def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[bytes]) -> bool:
-    """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
+def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
+    """Return whether a value may contain messages, without decoding it."""
     if source.mark(raw) not in ("[", "{") or len(path) > _MAX_LEVELS:
         return False
-    return path[-1] in _LIST_NAMES or any(source.data.find(hint, *source.span(raw)) >= 0 for hint in (*hints, b"\\u"))
+    return path[-1] in _LIST_NAMES or _HINT.search(source.data, *source.span(raw)) is not None
 
 
 def expected(formats: Sequence[Format] = FORMATS) -> str:

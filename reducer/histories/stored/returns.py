@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from reducer.formats.json_text import read_json
@@ -87,12 +86,15 @@ def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], b
             continue
         call_id = text_of(found.call_id)
         counts[call_id] = counts.get(call_id, 0) + 1
-        read = cache(decode)  # most copies are the same bytes
+        decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
         copies = []
         untouched = found.untouched
         for raw in copies_of(found, source):
             start, end = source.span(raw)
-            content, why = read(source.data[start:end])
+            piece = source.data[start:end]
+            if piece not in decoded:
+                decoded[piece] = decode(piece)
+            content, why = decoded[piece]
             copies.append(Content(content, start, end))
             untouched = untouched or why
         yield Return(
