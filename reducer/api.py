@@ -48,7 +48,7 @@ class Reducer:
         """Load rules, and raise `RuleError` with every problem.
 
         A source is a rule file, a folder with its packs, `builtin` for the packs of this package, or one of them, such
-        as `builtin:web`. If several sources have a rule for the same tool name or glob, the last one applies.
+        as `builtin:web`. If several sources have a rule for the same tool name or glob, the last one is tried first.
         """
         return cls(read_rules(*sources), sources)
 
@@ -109,7 +109,7 @@ class Reducer:
         return reduce_json(
             data,
             partial(reduce_content, ruleset),
-            applies=lambda tool: ruleset.rule_for(tool) is not None,
+            applies=lambda tool: bool(ruleset.rules_for(tool)),
             references=references,
         )
 

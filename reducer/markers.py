@@ -17,7 +17,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -155,14 +155,16 @@ def possible(text: str, reads: Reads) -> Iterator[Marker]:
     at the same place: the likeliest comes first.
     """
     for head in _HEAD.finditer(text):
+        begin = max(head.start() - 1, 0)  # a marker can include the space before it
         limit = text.find(PREFIX, head.end())
         brackets = _BRACKET.finditer(text, head.end() - 1, limit if limit >= 0 else len(text))
         for bracket in sorted(brackets, key=lambda match: match[0] != "]")[:_MAX_POSSIBLE]:
             for closing in (_INNER_CLOSING, "]"):
-                stop = bracket.end() - 1 + len(closing)
-                marker = _marker_at(text, head.start(), "characters", reads, closing=closing, first=stop)
-                if marker is not None and marker.stop == stop:
-                    yield marker
+                # A value ends before the bracket, and does not continue after it.
+                part = text[begin : bracket.end() - 1 + len(closing)]
+                marker = _marker_at(part, head.start() - begin, "characters", reads, closing=closing, first=len(part))
+                if marker is not None:
+                    yield replace(marker, start=marker.start + begin, stop=marker.stop + begin)
 
 
 def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0) -> Marker | None:

@@ -20,19 +20,26 @@ from reducer.values import is_media
 # --- rules
 
 
-def rule_file(rule: dict[str, Any]) -> tuple[str, str]:
+def rule_file(rule: dict[str, Any], name: str = "rule.yaml") -> tuple[str, str]:
     """Return the file name and the text of a rule for the tool `t`. The data needs no `version`."""
-    return "rule.yaml", json.dumps({"version": 1, "tool": "t", **rule})
+    return name, json.dumps({"version": 1, "tool": "t", **rule})
+
+
+def rule_files(rule: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the files of a rule, and of the rules in its key `others`, in the order in which they are tried."""
+    alone = {key: value for key, value in rule.items() if key != "others"}
+    others = [rule_file(other, f"rule{number}.yaml") for number, other in enumerate(rule.get("others", ()), 2)]
+    return [rule_file(alone), *others]
 
 
 def compiled(rule: dict[str, Any]) -> Ruleset | None:
-    """Compile a rule given as data, or return None if it is rejected."""
-    return compile_rules([rule_file(rule)])[0]
+    """Compile a rule given as data, perhaps with others, or return None if one of them is rejected."""
+    return compile_rules(rule_files(rule))[0]
 
 
 def rules(**rule: Any) -> Ruleset:
-    """Compile a rule given as data, and fail if it is rejected."""
-    ruleset, problems = compile_rules([rule_file(rule)])
+    """Compile a rule given as data, perhaps with others, and fail if one of them is rejected."""
+    ruleset, problems = compile_rules(rule_files(rule))
     assert ruleset is not None, problems
     return ruleset
 
@@ -60,7 +67,7 @@ def ruleset_of(*tools: str) -> Ruleset:
 
 def forced(rule: Rule) -> Ruleset:
     """Return a ruleset in which `rule` applies to every tool."""
-    return Ruleset((rule,), lambda tool: rule)
+    return Ruleset((rule,), lambda tool: (rule,))
 
 
 # --- contents

@@ -23,6 +23,7 @@ from opentelemetry.trace import get_current_span
 from pydantic_ai.messages import ToolReturnPart
 
 from reducer.engine import Outcome
+from reducer.rules import Rule
 from reducer.values import PLAIN, chars, is_media
 
 MAX_TOOLS = 100
@@ -37,6 +38,7 @@ _SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3)
 _EVENT = {
     "reducer.tools": "tool",
     "reducer.rules": "rule",
+    "reducer.rule_files": "file",
     "reducer.characters.before": "before",
     "reducer.characters.after": "after",
     "reducer.entities.preserved": "preserved",
@@ -89,6 +91,7 @@ class Reduction:
     """One tool return that was reduced or has a fault.
 
     `rule`: the first tool name of the rule, or empty for a fault that has nothing to do with it.
+    `file`: the file of the rule, which tells rules for the same tool name apart.
     `before` and `after`: the number of characters that the model sees, without media; both are 0 if it is unknown.
     `preserved`: the number of entities that were restored or that markers mention.
     `fault`: the reason why the rule could not be applied, or not completely; empty if it was.
@@ -101,6 +104,7 @@ class Reduction:
     after: int
     preserved: int
     fault: str = ""
+    file: str = ""
 
 
 def reporter(
@@ -151,7 +155,10 @@ def _reduction(one: Attempt) -> Reduction:
     except Exception:  # an object in the content cannot be counted
         before = after = 0
     preserved = one.outcome.restored.preserved
-    return Reduction(one.old.tool_name, one.old.tool_call_id, one.rule, before, after, preserved, one.outcome.fault)
+    file = one.outcome.rule.file if one.outcome.rule else ""
+    return Reduction(
+        one.old.tool_name, one.old.tool_call_id, one.rule, before, after, preserved, one.outcome.fault, file
+    )
 
 
 def _without_media(content: Any) -> Any:
@@ -226,11 +233,14 @@ def _watcher() -> Callable[[Outcome], None]:
     misses: dict[str, int] = {}  # the returns in which a rule found nothing, or `FIRST` if it is no longer watched
 
     def watch(outcome: Outcome) -> None:
-        rule = outcome.rule
-        if rule is None or misses.get(rule.version) == FIRST:
-            return
-        found = _found_something(outcome)
-        if found is None:
+        for rule in outcome.tried:
+            if not rule.prefixed:  # it can be for another server
+                add(rule, _where_failed(rule))
+        if outcome.rule is not None:
+            add(outcome.rule, _found_something(outcome))
+
+    def add(rule: Rule, found: bool | None) -> None:
+        if found is None or misses.get(rule.version) == FIRST:
             return
         misses[rule.version] = FIRST if found else misses.get(rule.version, 0) + 1
         if misses[rule.version] == FIRST and not found:
@@ -246,14 +256,19 @@ def _found_something(outcome: Outcome) -> bool | None:
     The path of the whole return always finds something, so it counts only if no step names another path.
     """
     rule = outcome.rule
-    if outcome.gated and rule is not None and rule.when is not None:
-        return None if rule.when.min_chars else False  # a small return is no sign of a change
+    if outcome.gated and rule is not None:
+        return _where_failed(rule)
     places: dict[bool, int] = {}  # whether the path names a place below the whole return
     for run in outcome.steps:
         if run.ran and run.step is not None:
             is_below = run.step.path.text != "@"
             places[is_below] = places.get(is_below, 0) + run.places
     return places[max(places)] > 0 if places else None
+
+
+def _where_failed(rule: Rule) -> bool | None:
+    """Return what it says about a rule that its gate does not hold: a small return is no sign of a change."""
+    return None if rule.when is not None and rule.when.min_chars else False
 
 
 # --- the surroundings

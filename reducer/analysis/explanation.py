@@ -93,6 +93,7 @@ class ReturnPlace(NamedTuple):
 class Explanation:
     """What a rule did to one content. Sizes are characters.
 
+    - `tried` are the candidates for the tool whose `where` does not hold.
     - `why` explains why the content is unchanged, or describes the fault if `status` is `fault`.
     - `unstable` is the step that would change the result again, if that is the fault.
     - `rewritten` is what writing compact JSON saves.
@@ -124,6 +125,7 @@ class Explanation:
     place: ReturnPlace | None = None
     unstable: StepRun | None = None
     tree: Any = None
+    tried: tuple[Rule, ...] = ()
 
     @property
     def name(self) -> str:
@@ -195,6 +197,7 @@ def explain_outcome(
         referenced=max(0, after - after_alone),
         restorations=restorations,
         over=over,
+        tried=outcome.tried,
         unstable=outcome.unstable,
     )
 
@@ -225,7 +228,7 @@ def step_reports(outcome: Outcome, detailed: bool) -> tuple[StepReport, ...]:
     for edit in outcome.edits():
         if not edit.is_restored:
             removed.setdefault(edit.step, []).append(edit)
-        elif not outcome.fault:
+        elif not outcome.fault and edit.kind != "marker":
             restored[edit.step] += edit.after - edit.before
     reports = []
     size = characters(outcome.left_after(0, seen=False))

@@ -14,7 +14,19 @@ from reducer.analysis.report import Attention, Report, ToolReport, tokens
 
 VERSION = 7
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
-_OMITTED = ("before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities")
+_OMITTED = (
+    "before",
+    "after",
+    "rule",
+    "steps",
+    "place",
+    "unstable",
+    "tree",
+    "tried",
+    "content",
+    "entities",
+    "lost_entities",
+)
 """Fields of `Explanation` that have another form, or that only a single content has."""
 
 
@@ -26,7 +38,8 @@ def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]
       is a share from 0 to 1 or null; `tokens` are estimated as characters / 4.
     - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
     - `references`: `{returns, characters}`, kept because later messages reference them.
-    - `tools`: for each tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
+    - `tools`: for each tool, the largest first, `totals` with `tool`, `untouched`, and the `rules` that were
+      chosen for its returns, the most frequent first.
     - `returns`: the fields of `Explanation` for each tool return, and `lost_references`, the number of values that the
       agent used later and the rules removed; JSON lines have sums in `lines` instead.
     - `measures`: what the rules cost, or null; sizes of `cost` are characters of input.
@@ -61,14 +74,15 @@ def return_as_json(entry: Explanation) -> dict[str, Any]:
     return {
         **fields_of(entry, *_OMITTED),
         "rule": entry.rule.file if entry.rule else None,
+        "tried": [rule.file for rule in entry.tried],
         "characters": _characters(entry.before, entry.after),
         "steps": steps,
     }
 
 
 def _tool(tool: ToolReport) -> dict[str, Any]:
-    rule = None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)}
-    return {"tool": tool.tool, "rule": rule, "untouched": tool.untouched, **_totals(tool)}
+    rules = [{"file": rule.file, "tools": list(rule.tools), "calls": calls} for rule, calls in tool.rules]
+    return {"tool": tool.tool, "rules": rules, "untouched": tool.untouched, **_totals(tool)}
 
 
 def _returns(report: Report) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
-from reducer.errors import did_you_mean, nearest
+from reducer.errors import counted, did_you_mean, nearest
+from reducer.operations.keep import Keep
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
@@ -72,10 +73,18 @@ def query(expression: Path | Expression, content: Any) -> Found:
 
 
 def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
-    """Explain why a step runs at no place of a content. `arrived` is the return before all steps."""
+    """Explain why a step runs at no place of a content, or leaves the objects there alone.
+
+    `arrived` is the return before all steps.
+    """
     path, verb = step.path, step.op.verb()
     with suppress(Unreducible):  # a filter reads items that are too deep, so an earlier step removed them
         if found := path.find(content):
+            if isinstance(step.op, Keep) and (keys := keys_of([*found, *items_of(found)])):
+                present, names = step.op.present({*keys})
+                where = "the return" if path.text == "@" else f"`{path.text}`"
+                of = f"{present:,} of the {counted(names, 'key')} that the step keeps"
+                return Nothing(f"{where} has {the_keys(keys)}: {of}, so it stays as it is")
             accepted = " and ".join(sorted(f"{KINDS[kind]}s" for kind in step.op.accepts))
             return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
         if not path.find(arrived):

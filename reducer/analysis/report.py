@@ -108,14 +108,15 @@ class Attention:
 class Tally:
     """Totals of tool returns: a constant amount of data for any number of returns.
 
-    - `tools` maps each tool to the sums of a `ToolReport`, and `rules` to the file of its rule.
+    - `tools` maps each tool to the sums of a `ToolReport`, and `rules` to the files of the rules that were chosen for
+      its returns, with the number of returns.
     - `needs` maps a kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
     """
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
-    rules: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, Counter[str]] = field(default_factory=dict)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
     measures: Measures | None = None
@@ -126,7 +127,7 @@ class Tally:
         counts.update({entry.status} & {"reduced", "untouched"})
         if entry.referenced:
             counts.update(referenced=entry.referenced, referencing=1)
-        self._add_tool(_short(entry.tool), counts, entry.rule.file if entry.rule else "")
+        self._add_tool(_short(entry.tool), counts, Counter([entry.rule.file] if entry.rule else []))
         for name, need in _needs(entry):
             self._add_need((need.kind, need.where, name), need)
         if entry.rule is not None and entry.status != "gated":
@@ -138,18 +139,18 @@ class Tally:
     def merge(self, other: Tally) -> None:
         """Add the totals of the returns that follow."""
         for tool, counts in other.tools.items():
-            self._add_tool(tool, counts, other.rules.get(tool, ""))
+            self._add_tool(tool, counts, other.rules.get(tool, Counter()))
         for key, need in other.needs.items():
             self._add_need(key, need)
         self.found |= other.found
         if other.measures is not None:
             self.measures = other.measures if self.measures is None else added(self.measures, other.measures)
 
-    def _add_tool(self, name: str, counts: Counter[str], file: str) -> None:
+    def _add_tool(self, name: str, counts: Counter[str], files: Counter[str]) -> None:
         tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
         self.tools.setdefault(tool, Counter()).update(counts)
-        if file:
-            self.rules.setdefault(tool, file)
+        if files:
+            self.rules.setdefault(tool, Counter()).update(files)
 
     def _add_need(self, key: tuple[str, str, str], need: Attention) -> None:
         known = self.needs.get(key)
@@ -169,10 +170,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
-    when = rule.when if entry.status == "gated" else None
-    if when is not None and when.where is not None and entry.before >= (when.min_chars or 0):
-        condition = _short(when.where.text)
-        yield _GATE, Attention("gated", rule.file, condition, characters=entry.before, first=name)
+    for other in (*entry.tried, rule) if entry.status == "gated" else entry.tried:
+        if condition := _failed_condition(entry, other):
+            yield _GATE, Attention("gated", other.file, condition, characters=entry.before, first=name)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
@@ -181,6 +181,14 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
             yield step.run.path, Attention("no place", where, f"`{step.name}`: {_short(step.nothing.message)}")
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
+
+
+def _failed_condition(entry: Explanation, rule: Rule) -> str:
+    """Return the condition that kept a rule from a return; empty if there is none or the return is too small."""
+    when = rule.when
+    if when is None or when.where is None or entry.before < (when.min_chars or 0):
+        return ""
+    return _short(when.where.text)
 
 
 def _fault(entry: Explanation, rule: Rule) -> Attention:
@@ -206,12 +214,13 @@ def _short(text: str) -> str:
 class ToolReport:
     """The totals of one tool, or of all.
 
-    `untouched` counts the returns to which rules never apply, and `referenced` the characters kept because later
-    messages reference them, in `referencing` returns.
+    `rules` are those that were chosen for its returns with the number of returns, the most frequent first. `untouched`
+    counts the returns to which rules never apply, and `referenced` the characters kept because later messages
+    reference them, in `referencing` returns.
     """
 
     tool: str
-    rule: Rule | None = None
+    rules: tuple[tuple[Rule, int], ...] = ()
     calls: int = 0
     before: int = 0
     after: int = 0
@@ -244,14 +253,15 @@ class Report:
         rules = {rule.file: rule for rule in self.ruleset.rules}
         tools = []
         for tool, sums in self.tally.tools.items():
-            rule = rules.get(self.tally.rules.get(tool, ""))
-            tools.append(ToolReport(tool, rule, **sums))
+            files = self.tally.rules.get(tool, Counter[str]()).most_common()
+            chosen = tuple((rules[file], calls) for file, calls in files if file in rules)
+            tools.append(ToolReport(tool, chosen, **sums))
         return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
     def total(self) -> ToolReport:
         """The totals of all tools."""
-        return ToolReport("Total", None, **sum(self.tally.tools.values(), Counter()))
+        return ToolReport("Total", (), **sum(self.tally.tools.values(), Counter()))
 
 
 def attention(report: Report) -> tuple[Attention, ...]:
@@ -268,7 +278,9 @@ def attention(report: Report) -> tuple[Attention, ...]:
 
 
 def _unused_rules(report: Report) -> Iterator[Attention]:
-    used = set(report.tally.rules.values())
+    used = {need.where for need in report.tally.needs.values() if need.kind == "gated"}
+    for files in report.tally.rules.values():
+        used.update(files)
     for rule in report.ruleset.rules:
         # Nobody uses every tool of the built-in packs.
         if rule.file not in used and not is_builtin(rule.file):

@@ -16,11 +16,13 @@ from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
 from reducer.analysis.query import Nothing, items_of, keys_of, the_keys, values_of
-from reducer.analysis.samples import samples_of
+from reducer.analysis.samples import Sample, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS
-from reducer.engine import attempt
+from reducer.engine import StepRun, attempt
+from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
-from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
+from reducer.formats import unwrapped
+from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
 from reducer.rules import Rule, Ruleset, Step
@@ -35,16 +37,25 @@ _WHOLE_LINE = 10_000
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
+"""The beginning of a path that names a wrapper of MCP."""
 _COMPARING = frozenset({"comparator", "function_expression"})
 _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and what each step left of it."""
+    """A sample, what the rule did to it, and what each step left of it.
+
+    `stays`: its test says that nothing is removed. `breaks_where` is the step after which the `where` of the rule does
+    not hold, if it does not hold for the result.
+    """
 
     name: str
+    stays: bool
     did: Explanation
     left: Sequence[Any]
+    is_wrapper: bool
+    breaks_where: StepRun | None
 
 
 class _Finding(NamedTuple):
@@ -74,7 +85,7 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
             report.add(locate(tree, (*sample.place, "given")), "W050", f"cannot read {sample.title}: {error}")
             continue
         contents.append(content)
-        runs.append(_run(rule, ruleset, sample.title, content))
+        runs.append(_run(rule, ruleset, sample, content))
     found = counterexample(rule, contents)
     if found is not None:
         location = found.step.location
@@ -89,10 +100,15 @@ def _line(problem: Diagnostic) -> tuple[str, int]:
     return problem.location.file, problem.location.line
 
 
-def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
-    outcome = attempt(alone(rule, ruleset), rule.name, content)
+def _run(rule: Rule, ruleset: Ruleset, sample: Sample, content: Any) -> _Run:
+    only = alone(rule, ruleset)
+    outcome = attempt(only, rule.name, content)
     left = list(map(outcome.left_after, range(len(rule.steps) + 1)))
-    return _Run(name, explained(rule.name, content, outcome), left)
+    did = explained(rule.name, content, outcome)
+    stays = sample.test is not None and sample.test.expect.unchanged is True
+    is_recognised = outcome.content is content or not attempt(only, rule.name, outcome.content).gated
+    broken = None if is_recognised else breaks_where(rule, outcome)
+    return _Run(sample.title, stays, did, left, unwrapped(content) is not content, broken)
 
 
 def _add(report: Report, tree: Tree, place: Place, finding: _Finding) -> None:
@@ -127,9 +143,19 @@ def _findings(rule: Rule, runs: Sequence[_Run]) -> Iterator[tuple[Place, _Findin
             for finding in _of_step(rule, step, runs):
                 yield ("steps", step.number - 1, step.op.verb()), finding
     for run in runs:
+        if run.breaks_where is not None:
+            yield _broken_where(run, run.breaks_where)
         if run.did.over:
             size = counted(run.did.after, "character")
             yield ("max_chars",), _Finding("W069", f"{run.name} still has {size}")
+
+
+def _broken_where(run: _Run, broken: StepRun) -> tuple[Place, _Finding]:
+    """Return the finding about the step after which the `where` of its rule does not hold any more."""
+    name, place = "max_chars", Place(("max_chars",))
+    if broken.step is not None:
+        name, place = broken.step.name, ("steps", broken.number - 1, broken.step.op.verb())
+    return place, _Finding("E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
 
 
 def _of_gate(rule: Rule, runs: Sequence[_Run]) -> Iterator[_Finding]:
@@ -161,26 +187,51 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     if not reports:
         return
     missing = list(_missing(rule, step, ran))
+    left_alone = [] if missing else list(_left_alone(step, ran))
     yield from missing
+    yield from left_alone
     if changed:
         yield from _too_much(rule, step, changed)
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
-    elif missing or ("*" in rule.tools and step.path.text == "@"):
+    elif missing or left_alone or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif any(report.run.places for report in reports):
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
     else:
-        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None])
+        yield _finds_nothing(step, [report.nothing for report in reports if report.nothing is not None], runs)
 
 
-def _finds_nothing(step: Step, reasons: Sequence[Nothing]) -> _Finding:
+def _left_alone(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding if a step does not recognise the objects of a sample that the rule is meant to change."""
+    for run in runs:
+        report = run.did.steps[step.number - 1]
+        if report.run.left_alone and report.nothing is not None and not run.stays:
+            yield _Finding("W070", f"in {run.name}, {report.nothing.message}")
+            return
+
+
+def _finds_nothing(step: Step, reasons: Sequence[Nothing], runs: Sequence[_Run]) -> _Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
     text = step.path.text
     why = next((reason for reason in reasons if reason.path), reasons[0])
+    if any(run.is_wrapper for run in runs) and (wrapper := _WRAPPER.match(text)):
+        inside = _inside_wrapper(text[wrapper.end() :], runs)
+        return _Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", f"write `{inside}`", text)
     code = "W062" if why.is_removed else "W060"
     is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
     return _Finding(code, f"`{text}` finds nothing in any sample", why.message, text, why.path if is_safe else "")
+
+
+def _inside_wrapper(text: str, runs: Sequence[_Run]) -> str:
+    """Return what to write instead of a path through a wrapper: a path that finds something, if there is one."""
+    written = text or "@"
+    alone = re.sub(r"^result\b\.?", "", text) or "@"
+    for path in (written, alone, f"[*].{text}" if text else "@"):
+        found = compile_path(path)
+        if any(found.find(run.left[0]) for run in runs):
+            return path
+    return written
 
 
 def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:

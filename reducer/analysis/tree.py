@@ -47,7 +47,7 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     `kept` tells whether the result contains them: what a step removed and the result contains was restored. Both are
     given, also for a run, only if they differ from those of the enclosing value. `left` is the number of items in the
     result, if some differ. An item with step 0 that is not kept is the marker of an earlier pass. A list or an object
-    that is the structure of a text is `opened`, and `unwrapped` is the step that replaced the text with it.
+    that a text or a wrapper of MCP contains is `opened`, and `unwrapped` is the step that replaced the text with it.
     """
     is_changed = outcome.content is not content
     top = outcome.top if is_changed else None
@@ -55,9 +55,9 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
         top = top or open_return(content)
     plan = top.inside.get(0) if top is not None and is_changed else None
     # The structure that the engine opened lacks the items that it cannot read.
-    value = content if top is None or type(content) is not str else top.value
+    value = top.value if top is not None and (type(content) is str or top.wraps) else content
     node = _node(value, _State(plan, plan))
-    if value is not content:
+    if value is not content and type(node) is dict:
         node["opened"] = True
     file = outcome.rule.file if outcome.rule else None
     steps = [{"number": run.number, "name": run.name, "line": run.line} for run in outcome.steps]

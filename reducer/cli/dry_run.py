@@ -18,7 +18,7 @@ from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json
@@ -32,6 +32,7 @@ from reducer.cli.screen import CommandError, console, counted, print_json, say, 
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.report import print_end, print_head, print_table, share
+from reducer.engine import rule_of
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
 from reducer.inputs.chunks import Chunk, read_chunks
@@ -299,8 +300,8 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
     from reducer.archive import Archive  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 
-    def version(tool: str) -> str:
-        rule = ruleset.rule_for(tool)
+    def version(tool: str, content: Any) -> str:
+        rule = rule_of(ruleset, tool, content)
         return rule.version if rule is not None else ""
 
     with Archive(str(options.archive)) as archive:

@@ -31,7 +31,7 @@ from reducer.inputs.chunks import Chunk
 from reducer.inputs.recorded import ALL, Selection
 from reducer.inputs.sources import ENDINGS, Source
 from reducer.rules import Rule, Ruleset, descriptions
-from reducer.rules.choose import is_glob, matches
+from reducer.rules.choose import Match, is_glob, matches
 from reducer.rules.diagnostics import catalogue
 
 if TYPE_CHECKING:
@@ -123,9 +123,29 @@ def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:
     elif not candidates:
         yield f"no rule matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
-        first, *others = candidates
-        yield f"{first.rule.file}: `{first.name}` {'matches it' if is_glob(first.name) else 'is the name of the tool'}"
-        for other in others:
-            yield f"not {other.rule.file}: `{other.name}` matches too, but has lower precedence"
-        if others:
-            yield "An exact name comes first, then the glob with the most literal characters, then `*`."
+        yield from _reasons(entry, candidates)
+
+
+def _reasons(entry: Explanation, candidates: Sequence[Match]) -> Iterator[str]:
+    """Yield why each candidate for the tool of a return applies or does not."""
+    without_shape = [*entry.tried]
+    if entry.rule is not None and entry.status == "gated" and entry.rule.has_where:
+        without_shape.append(entry.rule)
+    for each in candidates:
+        if any(each.rule is rule for rule in without_shape):
+            where = each.rule.when.where.text if each.rule.when and each.rule.when.where else ""
+            yield f"not {each.rule.file}: its `where` does not hold: `{where}`"
+        elif each.rule is entry.rule:
+            yield f"{each.rule.file}: {_how(each)}{', and its `where` holds' if each.rule.has_where else ''}"
+        else:
+            yield f"not {each.rule.file}: `{each.name}` matches too, but has lower precedence"
+    if len(candidates) > 1:
+        order = "An exact name comes first, then the glob with the most literal characters"
+        yield f"{order}, then a name behind a prefix, then `*`."
+
+
+def _how(match: Match) -> str:
+    """Return how a name matches a tool."""
+    if match.is_prefixed:
+        return f"`{match.name}` follows the prefix of a server"
+    return f"`{match.name}` {'matches it' if is_glob(match.name) else 'is the name of the tool'}"

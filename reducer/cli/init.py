@@ -115,8 +115,8 @@ def _draft_all(
     for tool, returns in returns_by_tool.items():
         contents = list(filter(characters, returns[:_MAX_RETURNS]))
         source = _describe(tool, len(contents), len(returns))
-        if existing is not None and (rule := existing.rule_for(tool)):
-            say(f"`{tool}` already has a rule: {rule.file}")
+        if existing is not None and (rules := existing.rules_for(tool)):
+            say(f"`{tool}` already has a rule: {rules[0].file}")
         elif not named and characters(returns[0]) < BIG:
             say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
         elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):

@@ -18,7 +18,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 
 from reducer.analysis.explanation import explain
-from reducer.analysis.laws import alone
+from reducer.analysis.laws import only
 from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import json_text, listed, opened
 from reducer.cli.arguments import parser
@@ -46,16 +46,16 @@ def main(arguments: Sequence[str]) -> int:
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
     options = reader.parse_intermixed_args(arguments)
     ruleset = load(choose_rules([options.rule]))
-    rule = _chosen(ruleset, options)
-    only = alone(rule, ruleset)
-    entries = list(_selected(rule, options) if options.samples else _samples(rule, ruleset))
+    rules = _chosen(ruleset, options)
+    rule, tried = rules[0], only(rules, ruleset)
+    entries = list(_selected(rules, options) if options.samples else _samples(rules, ruleset))
     if not entries:
         missing = f"its tests name no samples, and there is no samples/{rule.name}*.json"
         raise CommandError(f"{rule.file}: {missing}; add a SAMPLE")
     screen = console()
     has_fault = False
     for one in entries:
-        entry = explain(only, one.tool or rule.name, one.content)
+        entry = explain(tried, one.tool or rule.name, one.content)
         has_fault |= bool(entry.fault)
         if options.format == "result":
             text = _text(entry.content)
@@ -81,30 +81,31 @@ def _excerpt(content: object, width: int) -> list[str]:
     return shown if shown == lines else [*shown, "… `--format result` shows everything"]
 
 
-def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
-    """Return the rule to try. Raises `CommandError`."""
+def _chosen(ruleset: Ruleset, options: Namespace) -> tuple[Rule, ...]:
+    """Return the rule to try, or the candidates for a tool in order. Raises `CommandError`."""
     names = [name for rule in ruleset.rules for name in rule.tools]
     if options.tool is not None:
-        if rule := ruleset.rule_for(options.tool):
-            return rule
+        if rules := ruleset.rules_for(options.tool):
+            return rules
         near = suggestion(options.tool, names)
         raise CommandError(f"--tool {options.tool}: no rule in {options.rule} applies; {near}")
     if len(ruleset.rules) != 1:
-        rules = counted(len(ruleset.rules), "rule")
-        raise CommandError(f"{options.rule}: {rules}; specify one file, or add --tool; {suggestion('', names)}")
-    return ruleset.rules[0]
+        count = counted(len(ruleset.rules), "rule")
+        raise CommandError(f"{options.rule}: {count}; specify one file, or add --tool; {suggestion('', names)}")
+    return ruleset.rules
 
 
-def _selected(rule: Rule, options: Namespace) -> Iterable[Recorded]:
-    """Return the samples, and the returns of the rule's tools. Raises `CommandError`."""
+def _selected(rules: Sequence[Rule], options: Namespace) -> Iterable[Recorded]:
+    """Return the samples, and the returns of the tools of the rules. Raises `CommandError`."""
     entries = list(each_recorded(options.samples, Selection(options.tool)))
-    if of_rule := [one for one in entries if not one.call or matches([rule], one.tool)]:
+    if of_rule := [one for one in entries if not one.call or matches(rules, one.tool)]:
         return of_rule
     tools = listed(f"`{one.tool}`" for one in entries)
-    raise CommandError(f"no returns of `{rule.name}`; the history contains returns of {tools}")
+    raise CommandError(f"no returns of `{rules[0].name}`; the history contains returns of {tools}")
 
 
-def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Recorded]:
-    """Yield the samples of the rule. Raises `FileError`."""
-    for sample in samples_of(rule, ruleset):
-        yield Recorded(sample.title.removeprefix("the "), rule.name, "", sample.read())
+def _samples(rules: Sequence[Rule], ruleset: Ruleset) -> Iterator[Recorded]:
+    """Yield the samples of the rules. Raises `FileError`."""
+    for rule in rules:
+        for sample in samples_of(rule, ruleset):
+            yield Recorded(sample.title.removeprefix("the "), rule.name, "", sample.read())

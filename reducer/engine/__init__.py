@@ -1,4 +1,4 @@
-"""The engine reduces one tool return with the rule for its tool.
+"""The engine reduces one tool return with the rule that applies to it.
 
 `reduce_content` takes a tool name and the content of a return, and returns the reduced content, or the same object if
 nothing changes. `attempt` also reports what each step did; `apply_once` makes one pass only.
@@ -7,8 +7,8 @@ nothing changes. `attempt` also reports what each step did; `apply_once` makes o
 from __future__ import annotations
 
 from reducer.engine.outcome import Outcome, StepRun
-from reducer.engine.run import apply_once, attempt, prepare, reduce_content
+from reducer.engine.run import apply_once, attempt, prepare, reduce_content, rule_of
 from reducer.plan.edits import Edit
 from reducer.plan.protected import Protected
 
-__all__ = ["Edit", "Outcome", "Protected", "StepRun", "apply_once", "attempt", "prepare", "reduce_content"]
+__all__ = ["Edit", "Outcome", "Protected", "StepRun", "apply_once", "attempt", "prepare", "reduce_content", "rule_of"]

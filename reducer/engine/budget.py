@@ -1,53 +1,105 @@
-"""`max_chars`: limit all texts and lists of a return, level by level, until it is short enough."""
+"""`max_chars`: limit all texts and lists of a return to the loosest level at which it is short enough."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from reducer.engine.restore import Restored, restore
-from reducer.plan.nodes import build
+from reducer.plan.nodes import build, copied
 from reducer.plan.place import Place, Work
 from reducer.rules import Rule, Step
 from reducer.values import chars
 
-LEVELS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
-"""The most characters of a text and items of a list at each level. A level about halves the result of the previous one;
-a return is still readable at the last level.
-"""
+_LAST = (120, 3)
+"""The most characters of a text and items of a list at the last level, at which a return is still readable."""
+
+Level = tuple[int, int]
+"""The most characters of a text and items of a list."""
+
+
+def levels(most: int) -> list[Level]:
+    """Return the limits that are tried for a target of `most` characters, from the loosest to the last.
+
+    Each is close to the previous one, so that one of them uses most of the target. Items become fewer twice as fast as
+    texts become shorter, because a list can be as long as a return although its items are short.
+    """
+    texts, items = max(_LAST[0], most), max(_LAST[1], most // 2)
+    found = [(texts, items)]
+    while (texts, items) != _LAST:
+        texts, items = max(_LAST[0], texts * 23 // 24), max(_LAST[1], items * 11 // 12)
+        found.append((texts, items))
+    return found
 
 
 def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> Restored:
-    """Apply levels of limits until the return has at most `max_chars` characters, and restore what must not vanish.
+    """Apply the loosest level at which a return has at most `max_chars` characters, and restore what must not vanish.
 
     `ran` contains the steps that ran in this pass.
     """
-    preserved, most = 0, rule.max_chars or 0
-    for level in (None, *LEVELS):
-        edits = work.edits
-        if level is not None:
-            _limit_all(work, rule, level, ran)
-        # Restoring can only make a return longer. What one level restores, further levels restore too: more entities
-        # than `max_chars` never fit (three times as fast for 90,000 indicators).
-        if (level is None or work.edits > edits) and preserved <= most and _fits(work, most):
-            restored = restore(work, rule, reads)
-            if _fits(work, most):
-                return restored
-            preserved = restored.preserved
-            restored.undo()
-    return restore(work, rule, reads)
+    # A return that fits is left alone by a second pass. One that does not fit at any level gets the last one, which
+    # leaves its own result alone, as looser levels do: so a second pass takes it again, and the size of the result need
+    # not be monotone in the level, because bisecting a size that is not only finds a result that uses less.
+    most = rule.max_chars or 0
+    base, counted = work.top.inside.get(0), work.removed_entries
+
+    def fits() -> bool:
+        if _size(work, most) > most:
+            return False
+        restored = restore(work, rule, reads, space=None)
+        size = _size(work, most)
+        restored.undo()
+        return size <= most
+
+    def fits_at(level: Level) -> bool:
+        work.top.inside = {} if base is None else {0: copied(base)}
+        work.removed_entries = counted
+        _limit_all(work, rule, level, ran)
+        return fits()
+
+    if fits():
+        return _with_entities(work, rule, reads, most)
+    series = levels(most)
+    first, last = 0, len(series) - 1
+    if not fits_at(series[last]):
+        return restore(work, rule, reads, space=0)
+    while first < last:
+        middle = (first + last) // 2
+        if fits_at(series[middle]):
+            last = middle
+        else:
+            first = middle + 1
+    fits_at(series[last])
+    return _with_entities(work, rule, reads, most)
 
 
-def _fits(work: Work, most: int) -> bool:
+def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> Restored:
+    """Restore what must not vanish, and as many entities that are preserved by default as the target leaves space for.
+
+    Escapes in a text within a text cost more than what is counted, so a result that is too long gets half as many.
+    """
+    restored = restore(work, rule, reads, space=None)
+    space = most - _size(work, most)
+    while rule.preserves_by_default:
+        restored.undo()
+        restored = restore(work, rule, reads, space)
+        if space == 0 or _size(work, most) <= most:
+            break
+        space //= 2
+    return restored
+
+
+def _size(work: Work, most: int) -> int:
+    """Count the characters of the result. Counting stops above `most`."""
     top = work.top
     value = build(top.value, top.inside.get(0))
-    return chars(value if top.is_json else top.write(value)) <= most
+    return chars(value if top.is_json else top.write(value))
 
 
-def _limit_all(work: Work, rule: Rule, level: tuple[int, int], ran: Sequence[Step]) -> None:
+def _limit_all(work: Work, rule: Rule, level: Level, ran: Sequence[Step]) -> None:
     """Limit every text and list of a return to one level.
 
-    A list that a step sorts keeps its best items, any other list its first items. (Restored items are thin and sort
-    last, so a second pass makes the same choice.) Steps that ran and select by what this level cuts run again: for
+    A list that a step sorts keeps its best items, any other list items from both ends. (Restored items are thin and
+    sort last, so a second pass makes the same choice.) Steps that ran and select by what this level cuts run again: for
     example, the edges of nodes that this level removes are removed too.
     """
     longest, most = level
@@ -67,7 +119,8 @@ def _limit(place: Place, longest: int, most: int) -> None:
         if len(place.value) > longest:
             place.cut(longest, 0)
         return
-    if type(place.value) is list and len(place.keys()) > most:
-        place.keep_items(range(most))
+    if type(place.value) is list and (count := len(place.keys())) > most:
+        tail = most * 3 // 10
+        place.keep_items([*range(most - tail), *range(count - tail, count)])
     for child in place.children():
         _limit(child, longest, most)

@@ -3,108 +3,149 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from reducer import markers
 from reducer.engine.gather import ShortenedList
 from reducer.operations.fields import Mark
 from reducer.paths import Expression
-from reducer.plan.nodes import build, text_of
-from reducer.values import chars
+from reducer.plan.nodes import build, left_of
+from reducer.values import Unreducible, chars
 
-_LONG = 200
-"""If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
+_SHARE = 4
+"""A marker that no author asked for has at most one of so many removed characters."""
+_SHORTEST = len("0,")
+"""Characters of the shortest item with its separator."""
 _MARKER = chars([markers.written(1, "items")])
 """Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
 
-def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> None:
+def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> int:
     """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
 
-    Otherwise only long texts, steps that ask for a marker and a root without items have one. If it is longer than
-    the removed items, entities are restored, and the marker of a root only counts.
+    If the marker is too long, or no step may write one, entities are restored. The marker of a root list without items
+    only counts then. Return the number of removed items that no marker counts.
     """
     value, node = items.value, items.node
-    steps = node.removed(value)
     restored = {index for index, needed in items.found.items() if needed.referenced}.union(node.restored or ())
-    removed = [index for index, step in steps.items() if step and index not in restored]
-    is_empty = is_root and len(removed) == len(value)
-    if is_empty and not items.found and _keeps_one(items, steps):
-        return
+    kept = restored.union(node.kept() or (), (len(value) - 1,) if node.earlier else ())
+    removed = len(value) - len(kept)
+    is_empty = is_root and removed == len(value)
+    if is_empty and not items.found and _keeps_one(items):
+        return removed - 1
+    counted = _marks(items, marks)
     before = value[-1] if node.earlier else ""
-    marker = _marker(items, steps, removed, marks, is_empty)
-    if _is_too_long(marker, before, items, removed):
+    marker = _marker(items, removed, kept, counted)
+    is_worth = is_empty or _is_worth(marker, items, removed, kept, counted)
+    if marker != before and (not is_worth or _is_too_long(marker, before, items, removed, kept)):
         restored.update(index for index, needed in items.found.items() if needed.entities)
-        marker = markers.written(len(removed), "items") if is_empty and not restored else before
+        marker = markers.written(removed, "items") if is_empty and not restored else before
     node.marker = before if marker == before else marker  # an unchanged list stays the same object
     if items.are_texts:
         node.restored = dict.fromkeys(restored)
+    return 0 if marker else removed
 
 
-def _keeps_one(items: ShortenedList, steps: dict[int, int]) -> bool:
+def _keeps_one(items: ShortenedList) -> bool:
     """Restore the first item that the last step removed from a root list without items, unless a marker is shorter."""
     value, node = items.value, items.node
-    first = next(index for index, step in steps.items() if step == node.versions[-1].step)
-    plan = node.inside.get(first)
+    last = node.versions[-1].step
+    first = next(index for index, step in node.removed(value).items() if step == last)
+    plan = node.separate(value).get(first)
     is_short = chars([build(value[first], plan, seen=True)]) <= _MARKER
     if is_short:
         node.restored = {first: plan}
     return is_short
 
 
-def _marker(
-    items: ShortenedList, steps: dict[int, int], removed: Sequence[int], marks: Sequence[Mark], is_empty: bool
-) -> str:
-    """Write the marker of a list for the indices that it lost, or return an empty text if it needs none."""
-    earlier = items.node.earlier
-    mentions = dict.fromkeys(earlier.mentions if earlier else ())
-    for needed in items.found.values():
-        mentions.update(dict.fromkeys(() if needed.referenced else needed.entities))
-    counted = _marks(items, steps, marks)
-    counts_removed = removed and (counted or is_empty or _are_long(items, steps))
-    if not (earlier or mentions or counts_removed):
-        return ""
-    tallies = _tallies(items, [(index, steps[index]) for index in removed], counted)
-    count = len(removed) + (earlier.count if earlier else 0)
-    return markers.written(count, "items", tuple(mentions), tallies)
-
-
-def _are_long(items: ShortenedList, steps: dict[int, int]) -> bool:
-    """Return whether the kept texts of a list of texts are long on average."""
-    lengths = []
-    for index, item in enumerate(items.value if items.are_texts else ()):
-        if index not in steps:
-            lengths.append(len(text_of(build(item, items.node.inside.get(index)))))
-    return sum(lengths) > _LONG * len(lengths)
-
-
-def _is_too_long(marker: str, before: str, items: ShortenedList, removed: Iterable[int]) -> bool:
-    """Return whether a marker has more characters than the removed items and the marker of an earlier pass."""
-    if not marker or (items.are_texts and items.node.earlier):
-        return False
-    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
-    return more > sum(chars([items.value[index]]) - 2 for index in removed)
-
-
-def _marks(items: ShortenedList, removed: dict[int, int], marks: Sequence[Mark]) -> list[Mark]:
-    """Return what the marker of a list counts: the marks of the steps that removed items, now and earlier."""
-    earlier, steps = items.node.earlier, set(removed.values())
-    labels = {label for (label, _), _ in earlier.tallies} if earlier else set[str]()
+def _marks(items: ShortenedList, marks: Sequence[Mark]) -> list[Mark]:
+    """Return the marks of the steps that removed items of a list, now and in an earlier pass."""
+    node = items.node
+    labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
+    steps = {version.step for version in node.versions if version.step}
     counted: list[Mark] = []
     for number, mark in enumerate(marks):
         was_counted = isinstance(mark, Expression) and mark.text in labels
-        if mark and (number in steps or was_counted):
+        if number in steps or was_counted:
             counted.append(mark)
     return counted
 
 
-def _tallies(items: ShortenedList, removed: Iterable[tuple[int, int]], marks: Iterable[Mark]) -> Counter[markers.Tally]:
-    """Count the removed items, given with their steps, by the values of expressions, and add the earlier counts."""
+def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> str:
+    """Write the marker of a list for the items that it lost, or return an empty text if it lost none."""
+    earlier = items.node.earlier
+    mentions = dict.fromkeys(earlier.mentions if earlier else ())
+    for needed in items.found.values():
+        mentions.update(dict.fromkeys(() if needed.referenced else needed.entities))
+    if not (earlier or mentions or removed):
+        return ""
+    count = removed + (earlier.count if earlier else 0)
+    return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
+
+
+def _is_worth(marker: str, items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> bool:
+    """Return whether a marker has at most a quarter of the removed characters, or an author asked for it.
+
+    The items are measured as the steps found them, so that an item that an earlier step emptied is short.
+    """
+    if items.node.earlier or any(marks):
+        return True
+    if False in marks and None not in marks:
+        return False
+    if any(needed.entities for needed in items.found.values()):
+        return True
+    least = _SHARE * (chars([marker]) - 1)
+    if _SHORTEST * removed >= least:
+        return True
+    count = 0
+    for index, step in _removed(items, kept):
+        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
+        if count >= least:
+            return True
+    return False
+
+
+def _chars(item: Any) -> int:
+    """Count the characters of a removed item; one that cannot be read has none."""
+    try:
+        return chars([item]) - 2
+    except Unreducible:
+        return 0
+
+
+def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, int]]:
+    """Yield the index of each item that is not in `kept`, with the step that removed it."""
+    versions = [(version.step, frozenset(version.kept)) for version in items.node.versions]
+    for index in range(len(items.value)):
+        if index not in kept:
+            yield index, next(step for step, left in versions if index not in left)
+
+
+def _is_too_long(marker: str, before: str, items: ShortenedList, removed: int, kept: Collection[int]) -> bool:
+    """Return whether a marker has more characters than the removed items and the marker of an earlier pass."""
+    if items.are_texts and items.node.earlier:
+        return False
+    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+    if removed >= more:
+        return False
+    count = 0
+    for index, _ in _removed(items, kept):
+        if count >= more:
+            break
+        count += _chars(items.value[index])
+    return more > count
+
+
+def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:
+    """Count the removed items by the values of expressions, and add the earlier counts."""
     node = items.node
-    tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
     expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
-    for index, step in removed if expressions else ():
-        item = build(items.value[index], node.inside.get(index), step - 1, seen=True)
+    tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
+    if not expressions:
+        return tallies
+    for index, step in _removed(items, kept):
+        item = left_of(items.value, node, index, step - 1)
         for label, expression in expressions.items():
             counted = markers.countable(expression.evaluate(item))
             tallies.update([(label, counted)] if counted else ())

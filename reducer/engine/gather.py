@@ -35,11 +35,11 @@ _Group: TypeAlias = tuple[int | None, list[Any], Node | None]
 
 @dataclass(slots=True, eq=False)
 class ShortenedList:
-    """A remaining list that may need a marker."""
+    """A remaining list that lost items, so it may need a marker."""
 
     value: list[Any]
     node: Omission
-    are_texts: bool
+    are_texts: bool = False
     """The remaining items are texts, so a marker mentions the entities of removed texts."""
     found: dict[int, Needed] = field(default_factory=dict)
     """What must not vanish of removed texts, by index."""
@@ -64,12 +64,13 @@ class Gathered:
 
     work: Work
     rule: Rule
+    lists: dict[Omission, ShortenedList]
+    """The remaining lists that lost items, by their plans."""
     remaining: list[Any] = field(default_factory=list)
     """The remaining texts and keys, and if values are referenced also numbers and media."""
     removed: list[tuple[Types, list[str]]] = field(default_factory=list)
     """The removed texts and keys, in document order, with the entity types that are preserved in them."""
     removals: list[Removal] = field(default_factory=list)
-    lists: list[ShortenedList] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
 
@@ -94,11 +95,12 @@ class Gathered:
 
     def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
         removed, inside = node.removed(value), node.separate(value)
-        texts: ShortenedList | None = None
-        if types is None and type(value) is list:
-            texts = self._add_list(value, node, removed)
+        texts = self.lists.get(node) if types is None else None
+        if texts is not None and not holds_texts(value, node):
+            texts = None
         if texts is not None:
-            value = texts.value
+            texts.are_texts = True
+            texts.value = value = [*map(text_of, value)]
             inside = {key: plan for key, plan in inside.items() if key not in removed or not is_text(value[key], plan)}
         for step, keys, child in _groups(value, removed, inside):
             if step == 0:
@@ -113,16 +115,6 @@ class Gathered:
             else:
                 self._read(names, [], types_below, depth)
                 self.add(value[keys[0]], child, types_below, depth)
-
-    def _add_list(self, value: list[Any], node: Omission, removed: dict[Any, int]) -> ShortenedList | None:
-        """Add a remaining list that may need a marker. Return it if its remaining items are texts."""
-        if node.versions and holds_texts(value, node):
-            texts = ShortenedList([*map(text_of, value)], node, are_texts=True)
-            self.lists.append(texts)
-            return texts
-        if node.earlier or any(self.rule.marks) or len(removed) == len(value):
-            self.lists.append(ShortenedList(value, node, are_texts=False))
-        return None
 
     def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
         """Add keys, and everything in values without a plan."""

@@ -10,6 +10,7 @@ from reducer.entities import Entity
 from reducer.formats import Atom
 from reducer.plan.cuts import Cut
 from reducer.plan.protected import References, Scans
+from reducer.values import chars
 
 Types = frozenset[str]
 
@@ -33,11 +34,17 @@ class Needs:
     """How many more entities of some types each bound allows."""
     missing: set[str]
     """The needed referenced values."""
+    named: frozenset[str]
+    """The entity types that the author preserves. All others are preserved by default, as far as there is `space`."""
+    space: float
+    """How many more characters entities can have that are preserved by default."""
+    required: int = 0
+    """The number of values that were found whatever the `space`."""
     entities: set[str] = field(default_factory=set)
     """The needed preserved entities."""
     texts: set[str] = field(default_factory=set)
     """The texts that contain a needed entity."""
-    taken: set[str] = field(default_factory=set)
+    taken: dict[str, None] = field(default_factory=dict)
     """The preserved entities that are restored or mentioned."""
     lost: list[str] = field(default_factory=list)
     """The preserved entities that exceed a bound."""
@@ -105,6 +112,7 @@ class Needs:
             return frozenset()
         referenced = self.references.values_in(leaf) & self.missing
         self.missing -= referenced
+        self.required += len(referenced)
         return referenced
 
     def take(self, entities: Iterable[Entity], types: Types) -> dict[str, None]:
@@ -120,10 +128,30 @@ class Needs:
                 continue
             self.entities.discard(entity.value)
             bounds = [bound for bound in self.room if entity.type in bound]
-            if any(self.room[bound] == 0 for bound in bounds):
+            if any(self.room[bound] == 0 for bound in bounds) or not self._has_space(entity):
                 self.lost.append(entity.value)
                 continue
             self.room.update((bound, self.room[bound] - 1) for bound in bounds)
             taken[entity.value] = None
-        self.taken.update(taken)
+        self.taken |= taken
         return taken
+
+    def _has_space(self, entity: Entity) -> bool:
+        """Return whether there is space for an entity in a marker, and use it."""
+        if entity.type not in self.named:
+            return self.use_space(chars([entity.value]))
+        self.required += 1
+        return True
+
+    def use_space(self, size: int) -> bool:
+        """Use space for some characters, and return whether there is enough."""
+        if size > self.space:
+            return False
+        self.space -= size
+        return True
+
+    def lose(self, count: int) -> None:
+        """Count the entities that were taken after the first `count` as lost."""
+        for value in [*self.taken][count:]:
+            del self.taken[value]
+            self.lost.append(value)

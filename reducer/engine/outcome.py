@@ -25,6 +25,8 @@ class StepRun:
     changed: bool
     skipped: bool = False
     """It was not applied, because a second pass would change the result."""
+    left_alone: bool = False
+    """It ran at no place, because it did not recognise the objects to which its path leads."""
 
     @property
     def name(self) -> str:
@@ -51,6 +53,8 @@ class Outcome:
     """The reduced content, or the original object if nothing changed."""
     gated: bool = False
     """The gate of the rule (`when`) did not hold, so no step ran."""
+    tried: tuple[Rule, ...] = ()
+    """The other candidates whose `when.where` does not hold."""
     fault: str = ""
     """The reason why the rule could not be applied, or not completely."""
     is_proven: bool = False
@@ -61,6 +65,11 @@ class Outcome:
     restored: Restored = field(default_factory=Restored, repr=False, compare=False)
     top: Opened | None = field(default=None, repr=False, compare=False)
     """The opened return with its plan."""
+
+    @property
+    def unmarked(self) -> int:
+        """The number of removed items of lists and entries of maps that no marker counts."""
+        return self.restored.unmarked
 
     def left_after(self, step: int, seen: bool = True) -> Any:
         """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""

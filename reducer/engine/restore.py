@@ -14,7 +14,7 @@ from reducer.engine.gather import Gathered, ShortenedList
 from reducer.engine.needs import Needs
 from reducer.engine.thin import ThinItems
 from reducer.plan.cuts import Cut
-from reducer.plan.nodes import Omission
+from reducer.plan.nodes import Omission, shortened_lists
 from reducer.plan.place import Work
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH
@@ -28,6 +28,8 @@ class Restored:
     """The preserved entities that are not restored because there are more than their bound."""
     preserved: int = 0
     """The number of entities that are restored or mentioned."""
+    unmarked: int = 0
+    """The number of removed items of lists and entries of maps that no marker counts."""
     referenced: frozenset[str] = frozenset()
     """The referenced values that are restored."""
     nodes: list[Omission | Cut] = field(default_factory=list)
@@ -41,18 +43,36 @@ class Restored:
                 node.marker = ""
 
 
-def restore(work: Work, rule: Rule, reads: frozenset[str]) -> Restored:
+def restore(work: Work, rule: Rule, reads: frozenset[str], space: float | None = float("inf")) -> Restored:
     """Restore everything in a return that its rule preserves or later messages reference.
 
-    Thin items keep the keys in `reads`; `*` stands for all keys.
+    Thin items keep the keys in `reads`; `*` stands for all keys. Entities that are preserved only by default get at
+    most `space` characters, and are not even searched if it is None.
     """
-    if not work.marked and not (work.edits and (any(rule.preserved) or work.references.values)):
-        return Restored()
+    preserves = bool(rule.named) or (space is not None and any(rule.preserved))
+    restores = work.edits > 0 and (preserves or bool(work.references.values))
+    if not work.shortened and not restores:
+        return Restored(unmarked=work.removed_entries)
     root = work.top.inside.get(0)
-    gathered = Gathered(work, rule)
-    gathered.add(work.top.value, root, None, MAX_DEPTH + 1)
+    lists = {node: ShortenedList(value, node) for value, node in shortened_lists(work.top.value, root)}
+    restored = _restored(work, rule, reads, lists, space or 0) if restores else Restored()
+    restored.unmarked = work.removed_entries
+    for shortened in lists.values():
+        restored.unmarked += write_marker(shortened, rule.marks, is_root=shortened.node is root)
+        restored.nodes.append(shortened.node)
+    return restored
+
+
+def _restored(
+    work: Work, rule: Rule, reads: frozenset[str], lists: dict[Omission, ShortenedList], space: float
+) -> Restored:
+    """Restore everything that must not vanish, except what the markers of `lists` can mention."""
+    gathered = Gathered(work, rule, lists)
+    gathered.add(work.top.value, work.top.inside.get(0), None, MAX_DEPTH + 1)
     referenced = work.references.missing(gathered.remaining, gathered.cuts)
-    needs = Needs(work.scans, work.references, rule.preserved, dict(rule.bounds), set(referenced))
+    needs = Needs(
+        work.scans, work.references, rule.preserved, dict(rule.bounds), set(referenced), named=rule.named, space=space
+    )
     widened = [needs.widened(cut) for cut in gathered.cuts]
     needs.find(gathered.removed, gathered.remaining, widened)
     # Texts that were cut come before removed items and keys in any part of the return: a mention is shorter.
@@ -65,11 +85,9 @@ def restore(work: Work, rule: Rule, reads: frozenset[str]) -> Restored:
     for removal in gathered.removals:
         if needs.are_left() and items.restore(removal):
             nodes.append(removal.node)
-    for shortened in gathered.lists:
+    for shortened in lists.values():
         _restore_texts(shortened, items)
-        write_marker(shortened, rule.marks, is_root=shortened.node is root)
-        nodes.append(shortened.node)
-    return Restored(tuple(needs.lost), len(needs.taken), referenced, nodes)
+    return Restored(tuple(needs.lost), len(needs.taken), referenced=referenced, nodes=nodes)
 
 
 def _mention(cut: Cut, wider: Cut, needs: Needs) -> bool:
@@ -82,7 +100,7 @@ def _mention(cut: Cut, wider: Cut, needs: Needs) -> bool:
     _, removed = wider.split(entities)
     taken = needs.take(removed, types)
     values = dict.fromkeys(entity.value for entity in removed if entity.type in cut.always or entity.value in taken)
-    needs.taken.update(values)
+    needs.taken |= values
     if not values and wider is cut:
         return False
     cut.restored = wider.pieces_with_mentions(entities, values)

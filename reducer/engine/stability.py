@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from reducer.engine.choose import breaks_where
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.paths import Chain
 from reducer.rules import Rule, Step
@@ -15,9 +16,9 @@ _MOST_PREFIXES = 8
 """More would make rules with many conflicting steps slow: each prefix costs at least two passes."""
 
 _Pass = Callable[[Any], Outcome]
-"""Makes one pass over a content."""
+"""Makes one pass over a content: of a rule, or of the rule that is chosen for the content instead."""
 _PassOf = Callable[[Rule, frozenset[str], Any], Outcome]
-"""Makes one pass of a rule over a content, in which thin items keep the given keys."""
+"""Makes one pass over a content: of the given rule, in which thin items keep the given keys, or of another rule."""
 
 
 def stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> Outcome:
@@ -25,11 +26,16 @@ def stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> O
     if first.content is content or first.is_proven:
         return first
     passes: list[_Pass] = [partial(one_pass, rule, frozenset())]
-    unstable = _changed_again(first.content, passes[0])
-    if unstable is None:
+    again = passes[0](first.content)
+    if again.content == first.content:
         return first
+    if again.rule is rule:
+        unstable, effect_of_two = _last_changed(again), "change the result"
+    else:
+        unstable = breaks_where(rule, first) or _last_changed(first)
+        effect_of_two = f"apply {again.rule.file if again.rule else ''} to the result"
     name = unstable.step.name if unstable.step else "max_chars"
-    fault = f"a second pass would change the result: `{name}` is to blame"
+    fault = f"a second pass would {effect_of_two}: `{name}` is to blame"
     for other, effect in _fallbacks(rule):
         count = len(other.steps)
         fallback = partial(one_pass, other, _keys_read(other))
@@ -91,15 +97,14 @@ def _keys_read(rule: Rule) -> frozenset[str]:
         chains += [chain[-1:] for chain in step.op.reads_return()]
         for _, condition in step.path.filters:
             chains += condition.reads
+    if rule.when is not None and rule.when.where is not None:
+        chains += [chain[-1:] for chain in rule.when.where.reads]
     return frozenset(chain[0] if chain else "*" for chain in chains)
 
 
-def _changed_again(result: Any, one_pass: _Pass) -> StepRun | None:
-    """Return the step of a second pass that changes a result, or None if nothing changes."""
-    again = one_pass(result)
-    if again.content == result:
-        return None
-    return next((run for run in reversed(again.steps) if run.changed), again.steps[-1])
+def _last_changed(outcome: Outcome) -> StepRun:
+    """Return the last step of a pass that changed something."""
+    return next((run for run in reversed(outcome.steps) if run.changed), outcome.steps[-1])
 
 
 def _is_fixed(result: Any, last: _Pass, earlier: Sequence[_Pass]) -> bool:

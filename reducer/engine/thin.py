@@ -29,7 +29,7 @@ from reducer.plan.nodes import (
     text_of,
 )
 from reducer.rules import Rule
-from reducer.values import is_media
+from reducer.values import chars, is_media
 
 _SHORT = len(markers.written(1, "characters", ("",)))
 """Characters of a marker without its mentions: a text that is not longer is restored as a whole."""
@@ -55,7 +55,7 @@ class ThinItems:
             # The plans of an object are read for each key, because the keys of a removal depend on what was opened.
             child = node.inside.get(key)
             if texts is None or not is_text(value[key], child):
-                self._add_child(plans, value, key, child, removal.types)
+                self._add_if_it_fits(plans, value, key, child, removal.types)
                 continue
             needed = self.needs.pop(value[key], removal.types)
             if any(needed):
@@ -76,6 +76,17 @@ class ThinItems:
         if len(marker) >= len(text) or markers.read_alone(text, scans.is_entity):
             return None
         return Cut(text, (), restored=(marker,))
+
+    def _add_if_it_fits(self, plans: Plans, value: Any, key: Any, node: Node | None, types: Types) -> None:
+        """Add the plan of a removed child, unless it is only preserved by default and there is no space for it."""
+        required, taken = self.needs.required, len(self.needs.taken)
+        self._add_child(plans, value, key, node, types)
+        if key not in plans or self.needs.space == float("inf"):
+            return
+        fits = self.needs.use_space(chars([key, build(value[key], plans[key])]))
+        if not fits and self.needs.required == required:
+            del plans[key]
+            self.needs.lose(taken)
 
     def _add_child(self, plans: Plans, value: Any, key: Any, node: Node | None, types: Types) -> None:
         """Add the plan of a removed child, in which entities of `types` are preserved."""

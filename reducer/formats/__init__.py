@@ -12,10 +12,25 @@ from typing import Any
 
 from reducer.formats.json_text import read_json, read_json_lines, read_string
 from reducer.formats.literal import read_literal
-from reducer.formats.nodes import Atom, Bracketed, Format
+from reducer.formats.mcp import is_error, read_mcp, unwrapped
+from reducer.formats.nodes import Atom, Block, Bracketed, Format
 from reducer.values import dump, plain
 
-__all__ = ["Atom", "Bracketed", "Format", "decode", "line_end", "parse", "parse_lines", "parse_nested", "plain"]
+__all__ = [
+    "Atom",
+    "Block",
+    "Bracketed",
+    "Format",
+    "decode",
+    "is_error",
+    "line_end",
+    "parse",
+    "parse_lines",
+    "parse_nested",
+    "plain",
+    "read_mcp",
+    "unwrapped",
+]
 
 _MAX_HEAD_CHARS = 200
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}(?:=[^=\s]|\()")

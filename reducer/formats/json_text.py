@@ -7,6 +7,7 @@ import math
 from typing import Any, NoReturn
 
 from reducer.formats.nodes import Bracketed, Format
+from reducer.markers import read_item
 from reducer.values import MAX_DEPTH, dump, is_deep
 
 _BLANK = " \t\r\n"
@@ -38,19 +39,26 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def read_json_lines(text: str) -> tuple[list[Bracketed], Format] | None:
-    """Return the items and the format of JSON lines: two or more lines, each an object or list. None for other text."""
+def read_json_lines(text: str) -> tuple[list[Bracketed | str], Format] | None:
+    """Return the items and the format of JSON lines: two or more lines, each an object or list. None for other text.
+
+    The last line can also be the marker of an earlier pass, as a JSON string.
+    """
     body = text.rstrip("\r\n")
     between = "\r\n" if "\r\n" in body else "\n"
     lines = body.split(between)
     if len(lines) < 2 or lines[0][-1:] not in ("}", "]"):
         return None
-    items = []
+    items: list[Bracketed | str] = []
     for line in lines:
         value = read_json(line, MAX_DEPTH - 1)
-        if value is None:
+        if value is not None:
+            items.append(Bracketed(value, source=line))
+            continue
+        marker = read_string(line) if len(items) == len(lines) - 1 else None
+        if marker is None or read_item(marker, lambda name: True) is None:  # whichever entities the rule knows
             return None
-        items.append(Bracketed(value, source=line))
+        items.append(marker)
     after = text[len(body) :]
     return items, Format("JSON lines", lambda items: between.join(map(_line, items)) + after, least=2)
 

@@ -6,18 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reducer.values import dump
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """The format of a parsed text.
 
-    `write` returns the text of the parsed value or of a subset of it. For the unchanged value, this is the original
-    text, except for blanks, escapes and the digits of numbers in JSON. `is_json` tells that the whole text is JSON. A
-    root list must keep at least `least` items, otherwise its text is no longer parsed in this format.
+    `write` returns the text of the parsed value or of a subset of it, or the wrapper of MCP around it. For the
+    unchanged value, this is the original, except for blanks, escapes and the digits of numbers in JSON. `is_json` tells
+    that the whole text is JSON. A root list must keep at least `least` items, otherwise its text is no longer parsed in
+    this format.
     """
 
     name: str
-    write: Callable[[Any], str]
+    write: Callable[[Any], Any]
     is_json: bool = False
     least: int = 0
 
@@ -68,3 +71,20 @@ class Bracketed:
             return f"{self.opening}{inner}{self.closing}"
         inner = repr(self.value)[1:-1]
         return f"{self.opening}{inner}{self.closing}" if inner else "set()"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Block:
+    """A text block of MCP with its value: the JSON that its text encodes, or the text."""
+
+    value: Any
+    block: dict[str, Any]
+    least: int = 0
+
+    def __plain__(self) -> Any:
+        """Return the value that conditions read."""
+        return self.value
+
+    def with_value(self, value: Any) -> Block:
+        """Return the block with the text of another value."""
+        return Block(value, {**self.block, "text": value if type(value) is str else dump(value)})

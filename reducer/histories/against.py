@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
-from reducer.formats import decode, line_end, parse
+from reducer.formats import decode, line_end, parse, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
@@ -103,13 +103,35 @@ def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> 
     """
     comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
     try:
-        findings = list(islice(_check_root(path, old, new, comparison), _MAX_FINDINGS))
+        findings = list(islice(_check_whole(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
     except (RecursionError, Unreducible):
         return [Finding("V109", path, "nested too deeply to compare")]
     if after > before:
         findings.append(Finding("V112", path, f"{after:,} characters; the original has {before:,}"))
     return findings
+
+
+def _check_whole(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:
+    """Check a content, or what it contains if it is a wrapper of MCP, of which nothing else changes."""
+    before, after = unwrapped(old), unwrapped(new)
+    if before is old:
+        yield from _check_root(path, old, new, comparison)
+        return
+    structure, reduced = (decode(one) if type(one) is str else one for one in (old, new))
+    if type(structure) is not type(reduced) or _envelope(structure) != _envelope(reduced):
+        yield Finding("V104", path, f"found {described(new)}; the original is a wrapper of MCP")
+    else:
+        yield from _check_root(path, before, after, comparison)
+
+
+def _envelope(wrapper: Any) -> dict[str, Any]:
+    """Return what a wrapper of MCP contains beside the two copies of its value."""
+    if type(wrapper) is not dict:
+        return {}
+    return {
+        key: value if key not in ("content", "structuredContent") else type(value) for key, value in wrapper.items()
+    }
 
 
 def _check_root(path: Path, old: Any, new: Any, comparison: _Comparison) -> Iterator[Finding]:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from reducer.operations.fields import MARK, Mark
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op, enumerated, items_of
+from reducer.operations.op import Example, Op, enumerated, items_of, marked
 from reducer.paths import Chain, names_of
 from reducer.plan import Place
 from reducer.values import shown
@@ -28,6 +29,7 @@ class DropDangling(Op):
     )
 
     drop_dangling: Annotated[dict[str, PathField], Field(min_length=1)]
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         wanted = []
@@ -37,7 +39,7 @@ class DropDangling(Op):
 
     def describe(self, place: str) -> str:
         wanted = enumerated((f"`{key}` is not in `{path.text}`" for key, path in self.drop_dangling.items()), "or")
-        return f"drops {items_of(place)} whose {wanted}"
+        return f"drops {items_of(place)} whose {wanted}{marked(self.mark)}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

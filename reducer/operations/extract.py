@@ -17,6 +17,7 @@ class Extract(Op):
 
     accepts = frozenset({str, list, dict})
     cuts_texts = True
+    shortens_any = True
     examples = (
         Example(
             "a text",

@@ -28,6 +28,7 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import did_you_mean, nearest
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
+from reducer.paths.ranks import word
 
 
 class Model(BaseModel):
@@ -74,11 +75,11 @@ class Amount(Model):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
-    """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
+def _validator(compiler: Callable[[str], Any], or_flag: bool = False) -> Callable[[Any], Any]:
+    """Return a function that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
-        if or_true and value is True:
+        if or_flag and type(value) is bool:
             return value
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
@@ -89,11 +90,17 @@ def _compiled(compiler: Callable[[str], Any], or_true: bool = False) -> GetPydan
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
+    return validate
+
+
+def _compiled(compiler: Callable[[str], Any], or_flag: bool = False) -> GetPydanticSchema:
+    """Return the validator of a compiler with its JSON Schema."""
+    validate = _validator(compiler, or_flag)
     text: dict[str, Any] = {"type": "string", "minLength": 1}
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
         lambda source, handler: core_schema.no_info_plain_validator_function(validate),
-        lambda schema, handler: {"anyOf": [{"const": True}, text]} if or_true else text,
+        lambda schema, handler: {"anyOf": [{"type": "boolean"}, text]} if or_flag else text,
     )
 
 
@@ -130,6 +137,8 @@ class SortKey(NamedTuple):
 
     condition: Expression
     is_reversed: bool
+    order: tuple[str, ...] = ()
+    """Words, the highest first."""
 
 
 def compile_sort_key(text: str) -> SortKey:
@@ -211,15 +220,71 @@ def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     return targets
 
 
-SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], Field(min_length=1), ONE_OR_LIST]
+def _ordered(value: Any) -> Any:
+    """Compile `{expression: [words]}`, or leave a text to the validator of expressions."""
+    if type(value) is not dict:
+        return value
+    if len(value) != 1 or not all(type(words) is list and words for words in value.values()):
+        raise PydanticCustomError("E020", "expected one expression with its words: {severity: [high, low]}")
+    [(text, words)] = value.items()
+    if not all(type(each) is str for each in words):
+        raise PydanticCustomError("E020", "expected words, the highest first: {severity: [high, low]}")
+    try:
+        return compile_sort_key(text)._replace(order=tuple(map(word, words)))
+    except PathError as error:
+        raise PydanticCustomError(error.code, "{message}", {"message": error.message, "help": error.help}) from error
+
+
+def _sort_key(value: Any) -> SortKey:
+    ordered = _ordered(value)
+    key: SortKey = ordered if isinstance(ordered, SortKey) else _validator(compile_sort_key)(value)
+    return key
+
+
+def _each_sort_key(value: Any) -> Any:
+    return [value] if type(value) is dict else value
+
+
+_WORDS_SCHEMA = {
+    "type": "object",
+    "minProperties": 1,
+    "maxProperties": 1,
+    "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+}
+_SORT_KEY = GetPydanticSchema(
+    lambda source, handler: core_schema.no_info_plain_validator_function(_sort_key),
+    lambda schema, handler: {"anyOf": [{"type": "string", "minLength": 1}, _WORDS_SCHEMA]},
+)
+SortKeys = Annotated[
+    tuple[Annotated[SortKey, _SORT_KEY], ...], Field(min_length=1), ONE_OR_LIST, BeforeValidator(_each_sort_key)
+]
 """One key of `sort_by` or a list of keys, the most important one first."""
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], Field(min_length=1), ONE_OR_LIST]
 """One target of `drop` or a list of targets."""
-Kept = Annotated[
+_KeptTargets = Annotated[
     tuple[Annotated[Target, _compiled(_compile_kept)], ...],
     Field(min_length=1),
     ONE_OR_LIST,
     AfterValidator(_of_one_kind),
+]
+
+
+def _keys_only(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    if any(target.condition is not None for target in targets):
+        raise PydanticCustomError("E068", "`strict` needs keys, not filters")
+    return targets
+
+
+class Strict(Model):
+    """Keys that `keep` keeps of every object, whatever keys it has."""
+
+    names: Annotated[_KeptTargets, AfterValidator(_keys_only)] = Field(description="The keys to keep.")
+    strict: Literal[True] = Field(description="`true`: drop all else, also of objects that have none of the keys.")
+
+
+Kept = Annotated[
+    Annotated[_KeptTargets, Tag("[list]")] | Annotated[Strict, Tag("[strict]")],
+    Discriminator(lambda value: "[strict]" if isinstance(value, dict) else "[list]"),
 ]
 """Keys that `keep` keeps, or filters for items."""
 
@@ -227,12 +292,20 @@ Kept = Annotated[
 def _compile_mark(text: str) -> Expression:
     if LABEL.fullmatch(text):
         return compile_expression(text)
-    raise PathError("E020", "expected true, or a short expression without `,`, `;`, `:` and `]`", width=len(text))
+    message = "expected true, false, or a short expression without `,`, `;`, `:` and `]`"
+    raise PathError("E020", message, width=len(text))
 
 
-Mark = Annotated[Expression | Literal[True], _compiled(_compile_mark, or_true=True)] | None
-"""Whether a marker counts removed items, and the expression by whose values it counts them."""
-MARK = Field(None, description="A marker counts the removed items; with an expression, also by its value.")
+Mark = Annotated[Expression | bool, _compiled(_compile_mark, or_flag=True)] | None
+"""Whether a marker counts removed items, and the expression by whose values it counts them.
+
+None: if the marker has at most a quarter of the characters that were removed.
+"""
+MARK = Field(
+    None,
+    description="Whether a marker counts the removed items; with an expression, also by its value. "
+    "Default: if the marker has at most a quarter of the removed characters.",
+)
 
 
 def _entity_type(name: Any, info: ValidationInfo) -> Any:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import chain as joined
 
-from reducer.operations.fields import MARK, Kept, Mark
-from reducer.operations.op import Example, Op, is_named, items_of, marked, named, named_keys
-from reducer.paths import Chain
+from reducer.operations.fields import MARK, Kept, Mark, Strict, Target
+from reducer.operations.op import Example, Op, has_named, is_named, items_of, marked, named, named_keys
+from reducer.paths import Chain, Expression
 from reducer.plan import Place
+
+_ENOUGH = 4
+"""An object with this many of the keys is recognised, however many the step names."""
 
 
 class Keep(Op):
     """Keep only the listed keys of an object, or of each object in a list; with a filter, the items that match it.
 
-    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of a map.
+    A dot leads to a nested key, and `*` stands for any characters. Objects with fewer than half of the keys stay as
+    they are: four keys are enough, and all objects at the path count together. `{names: [...], strict: true}` also
+    drops all else from these. A filter also selects the values of a map.
     """
 
     accepts = frozenset({dict, list})
@@ -38,6 +43,18 @@ class Keep(Op):
             {"issue": {"id": 7, "customfield_1": "red", "customfield_2": None, "self": "/7"}},
             {"issue": {"id": 7, "customfield_1": "red", "customfield_2": None}},
         ),
+        Example(
+            "an unknown object stays",
+            {"keep": ["host", "risk", "seen"]},
+            [{"error": "no such host", "host": "a"}],
+            [{"error": "no such host", "host": "a"}],
+        ),
+        Example(
+            "nothing else stays, whatever an object has",
+            {"keep": {"names": ["host", "risk", "seen"], "strict": True}},
+            [{"error": "no such host", "host": "a"}],
+            [{"host": "a"}],
+        ),
         Example("items", {"keep": "[?risk == 'high']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
         Example(
             "the values of a map",
@@ -56,10 +73,49 @@ class Keep(Op):
     keep: Kept
     mark: Mark = MARK
 
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The keys or filters."""
+        return self.keep.names if isinstance(self.keep, Strict) else self.keep
+
+    def _conditions(self) -> list[Expression]:
+        return [target.condition for target in self.targets if target.condition is not None]
+
+    @property
+    def _may_leave(self) -> bool:
+        return not isinstance(self.keep, Strict) and not self.shortens()
+
+    def recognises(self, places: Iterable[Place]) -> bool:
+        if not self._may_leave:
+            return True
+        keys = set[str]()
+        for found in joined.from_iterable(place.objects() for place in places):
+            own = found.keys()
+            if not keys.issuperset(own):
+                keys.update(own)
+                if self._has_enough(keys):
+                    return True
+        return all(any(is_named(key, name) for name in self._first_names()) for key in keys)
+
+    def _has_enough(self, keys: Set[str]) -> bool:
+        present, names = self.present(keys)
+        return present >= min(_ENOUGH, names / 2)
+
+    def present(self, keys: Set[str]) -> tuple[int, int]:
+        """Return how many of its names an object with these keys has, and how many names there are.
+
+        A glob is one name, and so are all names that lead below the same key.
+        """
+        names = self._first_names()
+        return sum(has_named(keys, name) for name in names), len(names)
+
+    def _first_names(self) -> frozenset[str]:
+        return frozenset(target.chain[0] for target in self.targets)
+
     def apply(self, place: Place, root: Place) -> None:
-        conditions = [target.condition for target in self.keep if target.condition is not None]
+        conditions = self._conditions()
         if not conditions:
-            _keep(place, [target.chain for target in self.keep])
+            _keep(place, [target.chain for target in self.targets])
             return
         positions = []
         for position, item in enumerate(place.contents()):
@@ -69,28 +125,32 @@ class Keep(Op):
 
     def describe(self, place: str) -> str:
         if self.shortens():
-            filters = named((target.text for target in self.keep), "or")
+            filters = named((target.text for target in self.targets), "or")
             return f"keeps only {items_of(place)} that match {filters}{marked(self.mark)}"
-        return f"keeps only {named(target.text for target in self.keep)} of {place}"
+        kept = f"keeps only {named(target.text for target in self.targets)} of {place}"
+        return f"{kept}, whatever else it has" if isinstance(self.keep, Strict) else kept
+
+    def leaves_alone(self) -> str:
+        return "leaves objects with fewer than half of the keys of a step as they are" if self._may_leave else ""
 
     def shortens(self) -> Sequence[Chain]:
-        return [()] if self.keep[0].condition is not None else []
+        return [()] if self._conditions() else []
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        return [((), chain) for target in self.keep if target.condition is not None for chain in target.condition.reads]
+        return [((), chain) for condition in self._conditions() for chain in condition.reads]
 
     def names(self) -> Iterable[Chain]:
-        return [target.names for target in self.keep if target.chain]
+        return [target.names for target in self.targets if target.chain]
 
     def of_each(self) -> str:
-        return "" if self.shortens() else named(target.text for target in self.keep)
+        return "" if self.shortens() else named(target.text for target in self.targets)
 
     def to_keep(self, key: str) -> str:
         return f"add `{key}` to `keep`"
 
     def takes(self, chain: Chain) -> bool:
         # A name without `*` matches only itself.
-        kept = (target.chain for target in self.keep)
+        kept = (target.chain for target in self.targets)
         return not self.shortens() and not any(
             len(names) <= len(chain) and all(map(is_named, chain, names)) for names in kept
         )

@@ -12,8 +12,8 @@ from pydantic import Field
 from reducer.operations.fields import MARK, Amount, Condition, Mark, SortKey, SortKeys
 from reducer.operations.op import Example, Op, ends_of, enumerated, items_of, marked, named
 from reducer.paths import Chain, Expression
+from reducer.paths.ranks import sorted_by
 from reducer.plan import Place
-from reducer.values import shown
 
 _TIME = re.compile(
     r"(?i)seen|date|time|created|updated|modified|observed|submitted|published|_at\b|(?:first|last)Activity"
@@ -61,6 +61,18 @@ class Limit(Op):
             {"limit": 2, "sort_by": ["severity", "-seen"]},
             [{"severity": 3, "seen": "2024-05-02"}, {"severity": 9}, {"severity": 3, "seen": "2024-05-01"}],
             [{"severity": 9}, {"severity": 3, "seen": "2024-05-01"}],
+        ),
+        Example(
+            "words of the scale from debug to critical",
+            {"limit": 1, "sort_by": "severity"},
+            [{"severity": "High"}, {"severity": "Low"}, {"severity": "Medium"}],
+            [{"severity": "High"}],
+        ),
+        Example(
+            "words in an order of their own",
+            {"limit": 1, "sort_by": {"state": ["open", "waiting", "closed"]}},
+            [{"state": "closed"}, {"state": "open"}, {"state": "waiting"}],
+            [{"state": "open"}],
         ),
         Example(
             "values of a map",
@@ -133,6 +145,8 @@ class Limit(Op):
 
     def _words(self, key: SortKey) -> tuple[str, str]:
         """Return the words for the first and the last items by a key."""
+        if key.order:
+            return ("first", "last") if self._descends(key) else ("last", "first")
         low, high = ("oldest", "newest") if _TIME.search(key.condition.text) else ("lowest", "highest")
         return (high, low) if self._descends(key) else (low, high)
 
@@ -149,7 +163,7 @@ class Limit(Op):
     def _ranked(self, items: list[Any]) -> Sequence[int]:
         ranked: Sequence[int] = range(len(items))
         for key in reversed(self.sort_by):  # sorting keeps the order of ties
-            ranked = _sorted(ranked, _values(items, key.condition), self._descends(key))
+            ranked = sorted_by(ranked, _values(items, key.condition), self._descends(key), key.order)
         return ranked
 
 
@@ -157,23 +171,3 @@ def _values(items: list[Any], expression: Expression) -> list[Any]:
     if expression.simple_field is not None and set(map(type, items)) == {dict}:
         return [*map(dict.get, items, repeat(expression.simple_field))]
     return [expression.evaluate(item) for item in items]
-
-
-def _sorted(positions: Sequence[int], values: list[Any], descends: bool) -> Sequence[int]:
-    """Sort positions by their values; positions without a value come last."""
-    kinds = set(map(type, values))
-    # Values of one type, as in most real data, are compared at C speed.
-    if kinds == {str} or kinds == {int}:
-        return sorted(positions, key=values.__getitem__, reverse=descends)
-    keys: list[Any] = [_rank(value) for value in values]
-    with_value = [position for position in positions if keys[position] is not None]
-    without = [position for position in positions if keys[position] is None]
-    return [*sorted(with_value, key=keys.__getitem__, reverse=descends), *without]
-
-
-def _rank(value: Any) -> tuple[bool, Any] | None:
-    """Return a sort key that puts numbers (and booleans) before texts, or None for any other value."""
-    value = shown(value)
-    if isinstance(value, (int, float)):
-        return (False, value)
-    return (True, value) if type(value) is str else None

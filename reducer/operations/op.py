@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
@@ -69,6 +69,8 @@ class Op(StepKeys):
     """It rewrites a return that is JSON text even if no value changes."""
     runs_again: ClassVar[bool] = False
     """It runs once more after the last step, because a later step can leave something that it removes."""
+    shortens_any: ClassVar[bool] = False
+    """It can remove items from every list at or below its place."""
     opens_texts: ClassVar[bool] = False
     """It parses every JSON text below its place before the first step."""
 
@@ -90,6 +92,14 @@ class Op(StepKeys):
     @abstractmethod
     def describe(self, place: str) -> str:
         """Return a description of its effect at `place` that starts with a verb, such as "keeps …"."""
+
+    def recognises(self, places: Iterable[Place]) -> bool:
+        """Return whether it is meant for the objects at its places in a return. Otherwise, it leaves them alone."""
+        return True
+
+    def leaves_alone(self) -> str:
+        """Return a description of what it leaves alone that starts with a verb, or an empty text."""
+        return ""
 
     def shortens(self) -> Iterable[Chain]:
         """Return the lists from which it removes items, relative to its place."""
@@ -172,6 +182,11 @@ def named_keys(found: Place, name: str) -> list[str]:
     return [key for key in keys if is_named(key, name)]
 
 
+def has_named(keys: Set[str], name: str) -> bool:
+    """Return whether one of the keys has a name."""
+    return name in keys or ("*" in name and any(map(_glob(name), keys)))
+
+
 # --- words for descriptions
 
 
@@ -197,8 +212,12 @@ def ends_of(*ends: tuple[str, int]) -> str:
 
 def marked(mark: Any) -> str:
     """Describe the marker that counts removed items, after the description of an operation."""
-    by = "" if mark is None or mark is True else f" by {named([mark.text])}"
-    return "" if mark is None else f", and a marker counts the others{by}"
+    if mark is None:
+        return ""
+    if mark is False:
+        return ", without a marker"
+    by = "" if mark is True else f" by {named([mark.text])}"
+    return f", and a marker counts the others{by}"
 
 
 LINES_OF = "the lines of "

@@ -15,10 +15,10 @@ class Unwrap(Op):
     opens_texts = True
     examples = (
         Example(
-            "JSON in a wrapper",
+            "JSON in a text",
             {"unwrap": True},
-            [{"type": "text", "text": '{"hosts": ["192.0.2.1"], "raw": "[1, 2]"}'}],
-            [{"type": "text", "text": {"hosts": ["192.0.2.1"], "raw": [1, 2]}}],
+            [{"file": "scan.json", "text": '{"hosts": ["192.0.2.1"], "raw": "[1, 2]"}'}],
+            [{"file": "scan.json", "text": {"hosts": ["192.0.2.1"], "raw": [1, 2]}}],
         ),
         Example(
             "any other text stays",

@@ -119,7 +119,7 @@ def names_of(shape: Shape) -> Chain:
     return tuple(names)
 
 
-def overlap(a: Chain, b: Chain) -> bool:
+def overlap(a: Sequence[object], b: Sequence[object]) -> bool:
     """Return whether one chain may be the start of the other."""
     return all(x == y or "*" in (x, y) for x, y in zip(a, b, strict=False))
 

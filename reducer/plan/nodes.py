@@ -6,14 +6,15 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from operator import is_
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
+from reducer.formats import Atom, Block, Bracketed, Format, is_error, parse, parse_lines, read_mcp
 from reducer.markers import Marker
 from reducer.plan.cuts import RESULT, Cut
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
@@ -103,6 +104,8 @@ class Opened(Struct, gc=False, eq=False):
     """The number of items that a list must keep so that its text is read as a list again."""
     is_text: bool = False
     """The original is a plain text, and the structure is the list of its lines."""
+    wraps: bool = False
+    """The original is a wrapper of MCP around the value."""
     unwrapped: int = NEVER
     """The step that replaces the text with its value."""
     inside: dict[Any, Node | None] = {}
@@ -118,6 +121,16 @@ class Emptied(Struct, gc=False, eq=False):
 
 
 Node = Omission | Opened | Emptied | Cut
+
+
+def copied(node: Node | None) -> Node | None:
+    """Return a copy of a plan without an overlay; a step that extends the copy leaves the plan alone."""
+    if type(node) is Omission:
+        inside = {key: copied(child) for key, child in node.inside.items()}
+        return Omission(node.versions, inside, node.each, node.earlier)
+    if type(node) is Opened:
+        return replace(node, inside={key: copied(child) for key, child in node.inside.items()})
+    return node
 
 
 def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False) -> Any:
@@ -200,23 +213,67 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     return new if len(new) < len(text) and fewer else value
 
 
+def left_of(items: list[Any], node: Omission, index: int, step: int) -> Any:
+    """Return the item at an index of a list as its plan leaves it after a step, as steps see it."""
+    item = items[index]
+    if index in node.inside:
+        return build(item, node.inside[index], step, seen=True)
+    return item if node.each is None or node.each.step > step else _with_keys(item, node.each.kept)
+
+
+def shortened_lists(value: Any, node: Node | None) -> Iterator[tuple[list[Any], Omission]]:
+    """Yield the remaining lists that lost items in this pass or an earlier one, each with its plan."""
+    if type(node) is Opened:
+        yield from shortened_lists(node.value, node.inside.get(0))
+    elif type(node) is Omission:
+        if type(value) is list and node.versions:
+            yield value, node
+        kept = node.kept()
+        left = node.inside if kept is None else node.inside.keys() & set(kept)
+        for key in left:
+            yield from shortened_lists(value[key], node.inside[key])
+
+
 # --- values with structure
 
 
-def open_return(content: Any, by_lines: bool = False) -> Opened | None:
-    """Open a whole content, or return None if rules never change it: a plain text by its lines with `by_lines`.
-
-    Raises `Unreducible`.
-    """
+def open_return(content: Any) -> Opened | None:
+    """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
     if type(content) is str:
         parsed = parse(content)
-        if parsed is not None:
-            return open_parsed(*parsed)
-        return open_lines(content) if content and by_lines else Opened(content, as_it_is)
+        top = Opened(content, as_it_is) if parsed is None else open_parsed(*parsed)
+        return open_wrapped(top) if top.is_json else top
     if is_media(content):
         return None
     top = open_live(content)
-    return top if type(top.value) in _EMPTY else None
+    return open_wrapped(top) if type(top.value) in _EMPTY else None
+
+
+def open_wrapped(top: Opened) -> Opened | None:
+    """Return an opened content, or what it contains if it is a wrapper of MCP: None if the tool call failed."""
+    found = read_mcp(top.value)
+    if found is None:
+        return top
+    value, notation = found
+    inner = None
+    if not is_error(top.value):
+        inner = Opened(value, as_it_is) if notation.least else open_return(value)
+    if inner is None:
+        return None
+    write_inner = inner.write
+
+    def write(new: Any) -> Any:
+        return top.write(notation.write(write_inner(new)))
+
+    return Opened(inner.value, write, least=max(inner.least, notation.least), wraps=True)
+
+
+def opened_again(top: Opened, by_lines: bool = False) -> Opened:
+    """Return an opened content with a new plan, and with `by_lines` a plain text as the list of its lines."""
+    if by_lines and type(top.value) is str and top.value:
+        lines = open_lines(top.value)
+        return replace(lines, write=lambda new: top.write(lines.write(new)), wraps=top.wraps)
+    return replace(top, inside={})
 
 
 def open_parsed(value: Any, notation: Format) -> Opened:
@@ -242,7 +299,7 @@ def open_live(value: Any) -> Opened:
     """Open a tuple, a Python literal or a live object. Raises `Unreducible` if it has no JSON form."""
     if type(value) is tuple:
         return Opened([*value], tuple)
-    if type(value) is Bracketed:
+    if type(value) is Bracketed or type(value) is Block:
         return Opened(value.value, value.with_value, least=value.least)
     return Opened(shown(value), as_it_is)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
-from typing import Any, Literal
+from typing import Any
 
 from reducer import markers
-from reducer.paths import Expression, Path, walk
+from reducer.paths import Chain, Path, overlap, walk
 from reducer.plan.cuts import Cut, outside_markers, scanned_to_shorten, shortened
 from reducer.plan.nodes import (
     LAST,
@@ -25,9 +25,7 @@ from reducer.plan.nodes import (
     empty_of,
     fits,
     has_structure,
-    holds_texts,
     open_live,
-    text_of,
 )
 from reducer.plan.protected import References, Scans
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
@@ -44,8 +42,10 @@ _SIMPLE = PLAIN - {dict}
 class Settings:
     """What places need to know of a rule."""
 
-    marks: tuple[Expression | Literal[True] | None, ...] = ()
-    """What a marker counts, by the number of the step."""
+    marked: tuple[Chain, ...] | None = ()
+    """The lists that get markers, or None for all lists."""
+    labels: frozenset[str] = frozenset()
+    """The expressions by whose values markers count items."""
     all_keys: bool = False
     """Every object keeps all of its keys."""
 
@@ -64,8 +64,10 @@ class Work:
     """The number of omissions so far."""
     in_maps: bool = False
     """Whether a step selected among the values of an object."""
-    marked: bool = False
-    """Whether a list that may need a marker lost items in this pass or an earlier one."""
+    removed_entries: int = 0
+    """The number of entries that maps lost, which no marker counts."""
+    shortened: bool = False
+    """Whether a list lost items in this pass or an earlier one."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -83,6 +85,8 @@ class Place:
     _: KW_ONLY
     work: Work
     depth: int = 0
+    chain: tuple[Key, ...] = ()
+    """The keys that lead to the value; the items of a list have the chain of the list."""
 
     @property
     def is_root(self) -> bool:
@@ -91,7 +95,9 @@ class Place:
 
     @property
     def json(self) -> Any:
-        """The value without the omissions of its plan, as conditions see it."""
+        """The value without the omissions of its plan and the marker of an earlier pass, as conditions see it."""
+        if type(self.value) is list:
+            self.keys()
         return build(self.value, self.node, LAST, seen=True)
 
     def find(self, path: Path) -> list[Place]:
@@ -119,16 +125,30 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value, marks = self.value, self.work.settings.marks
-        if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
-            labels = [mark.text for mark in marks if isinstance(mark, Expression)]
-            marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
-            if marker is not None and (any(marks) or holds_texts(value, self.node)):
+        value = self.value
+        if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX and self._can_have_marker():
+            marker = markers.read_item(value[-1], self.work.scans.is_entity, self.work.settings.labels)
+            if marker is not None:
                 node, kept = self.omission(), range(len(value) - 1)
-                node.earlier, self.work.marked = marker, True
+                node.earlier, self.work.shortened = marker, True
                 node.keep(kept, 0)
                 return kept
         return range(len(value))
+
+    def _can_have_marker(self) -> bool:
+        """Return whether an earlier pass of this rule can have written the last item of this list."""
+        if self.is_root and len(self.value) == 1:
+            return True  # a root list without items holds its marker
+        marked, chain = self.work.settings.marked, self.chain
+        if marked is None:
+            return True
+        return any(len(items) == len(chain) and overlap(items, chain) for items in marked)
+
+    def hide_markers(self) -> None:
+        """Leave out the markers of an earlier pass in every list at or below this place."""
+        for child in self.children():
+            if type(child.value) is list or type(child.value) is dict:
+                child.hide_markers()
 
     def entries(self) -> Sequence[Any]:
         """Return the indices of the kept items of this list, or the kept keys of this object if it is used as a map.
@@ -173,6 +193,7 @@ class Place:
     def child(self, key: Key) -> Place:
         """Open the item or value at a key, and return its place. Raises `Unreducible` beyond `MAX_DEPTH` levels."""
         value, depth = self.value[key], self.depth + 1
+        chain = self.chain if type(self.value) is list else (*self.chain, key)
         node = self.node.child(key, value) if type(self.node) is Omission else None
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
@@ -181,8 +202,8 @@ class Place:
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
-            return Place(node.value, node.inside.get(0), node, 0, work=self.work, depth=depth)
-        return Place(value, node, self, key, work=self.work, depth=depth)
+            return Place(node.value, node.inside.get(0), node, 0, work=self.work, depth=depth, chain=chain)
+        return Place(value, node, self, key, work=self.work, depth=depth, chain=chain)
 
     def children(self) -> Iterator[Place]:
         """Yield the place of every child that is not a number, a boolean or null."""
@@ -224,6 +245,7 @@ class Place:
         if type(self.value) is dict:
             entries = self.entries()
             removed = set(entries).difference(map(entries.__getitem__, positions))
+            self.work.removed_entries += len(removed)
             self.keep_keys(frozenset(self.value.keys() - removed))
             return
         indices, value = self.keys(), self.value
@@ -237,8 +259,7 @@ class Place:
             kept = [indices[position] for position in positions]
             self.omission().keep(kept, self.work.step)
             self.work.edits += 1
-            needs_marker = any(self.work.settings.marks) or not kept or type(text_of(value[kept[0]])) is str
-            self.work.marked = self.work.marked or needs_marker
+            self.work.shortened = True
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.

@@ -17,12 +17,12 @@ from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations.fields import Mark, Preserved
 from reducer.operations.op import Op
 from reducer.paths import compile_path
-from reducer.rules.choose import check_tool_names, rule_chooser
+from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
-from reducer.rules.steps import is_statically_idempotent, lint, text_paths
+from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_of_marked, text_paths
 from reducer.rules.validation import validated, without_empty_keys
 from reducer.values import escaped
 
@@ -33,7 +33,8 @@ KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 def read_rules(*sources: FilePath | str) -> Ruleset:
     """Read rule files, folders, and built-in packs into a ruleset: `rule_files` describes sources.
 
-    If several sources contain the same tool name or glob, the last one applies. Raises `RuleError` with all errors.
+    If several sources contain the same tool name or glob, the last one is tried first. Raises `RuleError` with all
+    errors.
     """
     ruleset, problems = check_rules(*sources)
     if ruleset is None:
@@ -161,6 +162,8 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
     checked = validated(RuleFile, data, tree, report, context=context.vocabulary)
     if checked is None or is_shared:
         return
+    if checked.prefixed:
+        _check_prefixed(tree, report, checked)
     if not checked.steps and checked.max_chars is None:
         if not tree.incomplete:
             report.add(locate(tree, ("tool",), key=True), "E015", "this rule does nothing")
@@ -199,6 +202,15 @@ def _step(number: int, op: Op, tree: Tree, context: _Context, general: frozenset
     return Step(number, op.path or compile_path("@"), op, preserves, location)
 
 
+def _check_prefixed(tree: MappingNode, report: Report, checked: RuleFile) -> None:
+    """Report `prefixed` without a `when.where` or without a name."""
+    key = locate(tree, ("prefixed",), key=True)
+    if checked.when is None or checked.when.where is None:
+        report.add(key, "E084", "`prefixed` requires `when: {where: ...}`")
+    elif all(map(is_glob, checked.tool)):
+        report.add(key, "E084", "`prefixed` requires a name; a glob matches prefixes itself", "remove `prefixed`")
+
+
 def _assembled(
     report: Report, checked: RuleFile, steps: tuple[Step, ...], vocabulary: Vocabulary, general: frozenset[str] | None
 ) -> Rule:
@@ -207,13 +219,18 @@ def _assembled(
     if checked.max_chars is not None:
         budget = KEY_TYPES if general is None else general
     preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
+    default = False if checked.mark is False or checked.keys == "all" else None
     types = frozenset[str]().union(*preserved)
+    named = general or frozenset()
     marks: list[Mark] = []
     bounds = _bounds(checked.preserve, vocabulary)
     for step in steps:
         types |= vocabulary.expand(step.op.entity_types())
-        marks.append(step.op.counted)
+        marks.append(default if step.op.counted is None else step.op.counted)
         bounds += _bounds(step.op.preserve, vocabulary)
+        if step.op.preserve is not None:
+            named |= step.preserves
+    marked = marked_lists(steps, marks, any_list=checked.max_chars is not None and default is None)
     return Rule(
         file=report.file,
         tools=checked.tool,
@@ -223,13 +240,18 @@ def _assembled(
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
-        marks=(None, *marks, None),
+        named=named,
+        marks=(default, *marks, default),
+        marked=marked,
+        reads_of_marked=reads_of_marked(steps, checked.when, marked),
         bounds=tuple(bounds),
         types=types,
         vocabulary=vocabulary,
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when),
         tests=tuple(checked.tests),
+        prefixed=checked.prefixed,
+        source=report.source,
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
 

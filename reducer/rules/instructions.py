@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
-from reducer.errors import counted
-from reducer.operations.fields import When
+from reducer.errors import counted, shortened
+from reducer.operations.fields import Mark, When
 from reducer.operations.op import LINES_OF, enumerated
 from reducer.paths import Path
 from reducer.rules.choose import by_precedence
@@ -17,6 +17,8 @@ from reducer.rules.validation import listed
 _SHORTENED = "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out"
 _LAST = "\n- The rules for {} are not stated here."
 _ROOM_FOR_LAST = len(_LAST) + len("999,999,999 more tools")
+_MAX_CONDITION = 80
+"""The maximum number of characters of the condition of a rule."""
 _MAX_PARTS = 7
 """The maximum number of parts per rule: every request contains all instructions."""
 MAX_CHARS = 2_000
@@ -40,11 +42,11 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
     names = _names(ruleset, tools)
     text, left_out = f"{_SHORTENED}, as stated here.", 0
     for rule in by_precedence(ruleset.rules):
-        if rule.tools not in names:
+        if rule.file not in names:
             continue
-        line = f"\n- {listed(names[rule.tools])}: {_in_short(rule)}."
+        line = f"\n- {listed(names[rule.file])}{_shape(rule)}: {_in_short(rule)}."
         if len(text) + len(line) + _ROOM_FOR_LAST > MAX_CHARS:
-            left_out += len(names[rule.tools])
+            left_out += len(names[rule.file])
         else:
             text += line
     if left_out:
@@ -54,19 +56,29 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
 
 def introduction(ruleset: Ruleset) -> str:
     """Return the instructions for tools that are not known; empty if there are no rules."""
-    return f"{_SHORTENED}. Keys and items of lists can also be left out without a mark." if ruleset.rules else ""
+    return (
+        f"{_SHORTENED}. Keys, and few or short items of lists, can also be left out without a mark."
+        if ruleset.rules
+        else ""
+    )
 
 
-def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[tuple[str, ...], list[str]]:
-    """Return the names of tools to which each rule applies, by the names and globs of the rule."""
+def _names(ruleset: Ruleset, tools: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the names of tools for which each rule is a candidate, by the file of the rule."""
     if tools is None:
-        return {rule.tools: list(rule.tools) for rule in ruleset.rules}
-    names: dict[tuple[str, ...], list[str]] = {}
+        return {rule.file: list(rule.tools) for rule in ruleset.rules}
+    names: dict[str, list[str]] = {}
     for tool in sorted(set(tools)):
-        rule = ruleset.rule_for(tool)
-        if rule is not None:
-            names.setdefault(rule.tools, []).append(tool)
+        for rule in ruleset.rules_for(tool):
+            names.setdefault(rule.file, []).append(tool)
     return names
+
+
+def _shape(rule: Rule) -> str:
+    """State the condition that answers must satisfy for a rule to apply."""
+    if rule.when is None or rule.when.where is None:
+        return ""
+    return f", if `{shortened(rule.when.where.text, _MAX_CONDITION)}` holds"
 
 
 def _in_short(rule: Rule) -> str:
@@ -81,23 +93,28 @@ def _in_short(rule: Rule) -> str:
 
 def _marking(rule: Rule) -> list[str]:
     """State what is left out with a marker, and what without one."""
-    marked: dict[str, None] = {}
-    items = is_cut = rule.max_chars is not None
-    keys = False
+    marked: list[str] = []
+    unmarked: list[str] = []
+    marks: list[Mark] = []
+    is_cut = rule.max_chars is not None
     for step in rule.steps:
-        if step.op.counted is not None:
-            marked[f"items of {_place(step.path)}"] = None
-        elif [*step.op.shortens()]:
-            items = True
         is_cut = is_cut or step.op.cuts_texts
-        keys = keys or step.op.drops_keys()
-    others = "other items" if marked else "items"
-    texts = ["cut texts"] if is_cut else []
-    unmarked = ["keys"] if keys else []
-    if items:
-        unmarked.append(f"{others} that are not long texts")
+        if step.op.drops_keys() and not unmarked:
+            unmarked.append("keys")
+        if [*step.op.shortens()]:
+            marks.append(rule.marks[step.number])
+    if rule.max_chars is not None:
+        marks.append(rule.marks[-1])
+    if is_cut:
+        marked.append("cut texts")
+    if any(mark is not False for mark in marks):
+        marked.append("items of lists")
+    if None in marks:
+        unmarked.append("few or short items")
+    if False in marks:
+        unmarked.append("items of some lists" if "items of lists" in marked else "items of lists")
     said = []
-    for title, parts in (("Marked", [*texts, *marked]), ("Not marked", unmarked)):
+    for title, parts in (("Marked", marked), ("Not marked", unmarked)):
         if parts:
             said.append(f"{title}: {enumerated(parts)}")
     return said
@@ -112,6 +129,8 @@ def descriptions(rule: Rule) -> list[Description]:
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
+    left_alone = {step.op.leaves_alone() for step in rule.steps} - {""}
+    whole += sorted(left_alone)
     lines: dict[frozenset[str], list[str]] = {}
     for step in rule.steps:
         lines.setdefault(step.preserves, []).append(str(step.location.line))

@@ -24,7 +24,7 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations import operations
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
-from reducer.paths import Path
+from reducer.paths import Chain, Path
 from reducer.plan import Work
 
 
@@ -157,9 +157,15 @@ class RuleFile(Model):
 
     version: Literal[1] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
+    prefixed: bool = Field(
+        False, description="`true`: the names also match behind the prefix of a server; requires `when.where`."
+    )
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
-    keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
+    keys: Literal["all"] | None = Field(
+        None, description="`all`: every object keeps all of its keys, and lists get no markers."
+    )
+    mark: Literal[False] | None = Field(None, description="`false`: no marker counts the removed items of lists.")
     steps: _Steps = Field([], description="The steps run from top to bottom, each on the result of the previous one.")
     preserve: Preserved | None = Field(
         None, description="Entity types that survive: a list, or a mapping of types to maximum numbers."
@@ -193,12 +199,14 @@ class Step:
         """Return the action and the path."""
         return f"{self.op.verb()} {self.path.text}"
 
-    def apply(self, work: Work) -> int:
-        """Apply the step at its places, and return their number."""
+    def apply(self, work: Work) -> tuple[int, bool]:
+        """Apply the step. Return the number of its places, and whether it left the objects there alone."""
         places = [place for place in work.root().find(self.path) if place.accepted_by(self.op.accepts)]
+        if not self.op.recognises(places):
+            return 0, True
         for place in places:
             self.op.apply(place, work.root())
-        return len(places)
+        return len(places), False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +244,14 @@ class Rule:
     max_chars: int | None
     preserved: tuple[frozenset[str], ...]
     """The preserved entity types by the number of the step. The first set is empty, the last is for `max_chars`."""
+    named: frozenset[str]
+    """The entity types that the author preserves; others in `preserved` are preserved by default."""
     marks: tuple[Mark, ...]
-    """What a marker counts, by the number of the step."""
+    """What a marker counts, by the number of the step; the last is for `max_chars`."""
+    marked: tuple[Chain, ...] | None
+    """The lists that get markers, or None for all lists."""
+    reads_of_marked: tuple[tuple[Chain, Chain], ...]
+    """What conditions read that can contain such a list: a base, and a chain below it."""
     bounds: tuple[tuple[frozenset[str], int], ...]
     """The maximum number of preserved values of some entity types."""
     types: frozenset[str]
@@ -247,13 +261,27 @@ class Rule:
     """A second pass cannot change the result of the first."""
     text_paths: TextPaths | None
     tests: tuple[Test, ...]
+    prefixed: bool = False
+    """Its names also match behind the prefix of a server."""
+    source: int = 0
+    """The number of the source that contains it; for the same name, a later one comes first."""
     digest: str = ""
     """Identifies the text of the rule file."""
+
+    @property
+    def preserves_by_default(self) -> bool:
+        """Whether it preserves entity types that the author does not name."""
+        return not self.named.issuperset(frozenset[str]().union(*self.preserved))
 
     @property
     def name(self) -> str:
         """Return the first tool name or glob."""
         return self.tools[0]
+
+    @property
+    def has_where(self) -> bool:
+        """Whether the rule applies only to contents of a certain shape."""
+        return self.when is not None and self.when.where is not None
 
     @property
     def version(self) -> str:
@@ -262,7 +290,7 @@ class Rule:
 
 
 class Replaced(NamedTuple):
-    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, applies."""
+    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, always applies."""
 
     by: str
     instead_of: str
@@ -281,10 +309,14 @@ class Texts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
+    """Rules that are ready to run.
+
+    `rules_for` returns the rules to try for a tool name in order: the first whose `when.where` holds for a content
+    applies to it.
+    """
 
     rules: tuple[Rule, ...]
-    rule_for: Callable[[str], Rule | None]
+    rules_for: Callable[[str], tuple[Rule, ...]]
     warnings: tuple[Diagnostic, ...] = ()
     vocabulary: Vocabulary = BUILT_IN
     replaced: tuple[Replaced, ...] = ()

@@ -6,12 +6,12 @@ and `text_paths` determines which texts a rule reads as structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from reducer.operations.fields import When
+from reducer.operations.fields import Mark, When
 from reducer.paths import Chain, Shape, names_of, overlap
 from reducer.rules.model import Step, TextPaths
 
@@ -76,6 +76,43 @@ def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
 def shortened_lists(step: Step) -> list[Chain]:
     """Return the lists from which a step removes items."""
     return [(*names_of(step.path.shape), *below) for below in step.op.shortens()]
+
+
+def marked_lists(steps: tuple[Step, ...], marks: Sequence[Mark], any_list: bool) -> tuple[Chain, ...] | None:
+    """Return the lists that get markers, or None for all lists: `any_list`, because of `max_chars`."""
+    marking = [step for step, mark in zip(steps, marks, strict=True) if mark is not False]
+    if any_list or any(step.op.shortens_any for step in marking):
+        return None
+    lists: list[Chain] = []
+    for step in marking:
+        lists += shortened_lists(step)
+    return tuple(dict.fromkeys(lists))
+
+
+def reads_of_marked(
+    steps: tuple[Step, ...], gate: When | None, marked: tuple[Chain, ...] | None
+) -> tuple[tuple[Chain, Chain], ...]:
+    """Return what conditions read that can contain one of the `marked` lists: a base, and a chain below it.
+
+    The list whose items a step selects does not count, because the step leaves its marker out.
+    """
+    reads: list[tuple[Chain, Chain]] = []
+    for when in (gate, *(step.op.when for step in steps)):
+        where = None if when is None else when.where
+        reads += [((), chain) for chain in where.reads] if where else []
+    for step in steps:
+        place = names_of(step.path.shape)
+        for shape, expression in step.path.filters:
+            reads += [(names_of(shape), chain) for chain in expression.reads]
+        reads += [((*place, *below), chain) for below, chain in step.op.reads()]
+    return tuple(read for read in dict.fromkeys(reads) if _may_contain(*read, marked))
+
+
+def _may_contain(base: Chain, chain: Chain, marked: tuple[Chain, ...] | None) -> bool:
+    """Return whether what is read at `chain` in the items at `base` can contain a marked list."""
+    if marked is None:
+        return True
+    return any(len(items) > len(base) and overlap(items, (*base, *chain)) for items in marked)
 
 
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:

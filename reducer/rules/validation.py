@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -100,10 +100,21 @@ def _nested() -> Mapping[str | int, type[BaseModel]]:
     models: dict[str | int, type[BaseModel]] = {"when": When, "tests": Test, "given": Given, "expect": Expect}
     for verb, op in operations().items():
         models[f"[{verb}]"] = op
-        argument = op.model_fields[verb].annotation
-        if isinstance(argument, type) and issubclass(argument, BaseModel):
+        argument = _model_of(op.model_fields[verb].annotation)
+        if argument is not None:
             models[verb] = argument
     return models
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    """Return the model that a type is, or the first model that it contains."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part_of_type in get_args(annotation):
+        model = _model_of(part_of_type)
+        if model is not None:
+            return model
+    return None
 
 
 def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place) -> None:
@@ -167,7 +178,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     code, message = _MESSAGES.get(kind, own)
     value, context = details["input"], details.get("ctx", {})
     found = _NAMES.get(type(value), "nothing")
-    shown = f"`{written(value)}`" if type(value) in (str, int, float) else found
+    shown = f"`{written(value)}`" if type(value) in (str, int, float, bool) else found
     words = str(context.get("expected", "")).replace("True", "true")
     advice = context.get("help", "")
     fix: tuple[Edit, ...] = ()

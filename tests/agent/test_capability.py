@@ -51,12 +51,12 @@ from tests.agent.agents import (
 LISTS_TOOLS = VERSION >= (1, 87)
 INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out. "
-    "Keys and items of lists can also be left out without a mark."
+    "Keys, and few or short items of lists, can also be left out without a mark."
 )
 """The instructions if the tools are not known."""
 INSTRUCTIONS = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
-    "- `deep_research`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
+    "- `deep_research`: keeps the first 2 items of the answer. Marked: items of lists. Not marked: few or short items."
 )
 GIVEN = INSTRUCTIONS if LISTS_TOOLS else INTRODUCTION
 

@@ -200,11 +200,11 @@ def test_a_request_is_reduced_by_one_ruleset_during_a_reload(rule: Path, reduce:
     reducer = Reducer.load(rule)
     old = reducer.ruleset
 
-    def rule_for(tool: str) -> Any:
+    def rules_for(tool: str) -> Any:
         assert reducer.reload() == ()
-        return old.rule_for(tool)
+        return old.rules_for(tool)
 
-    reducer.ruleset = replace(old, rule_for=rule_for)
+    reducer.ruleset = replace(old, rules_for=rules_for)
     rule.write_text(RULE.replace("2", "3"))
     assert contents(reduce(reducer, returns(*[ITEMS] * 3, tool="deep_research"))) == [[0, 1]] * 3
     assert contents(reduce(reducer, returns(ITEMS, tool="deep_research"))) == [[0, 1, 2]]

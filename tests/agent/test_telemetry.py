@@ -58,8 +58,9 @@ def test_on_reduce_gets_each_return_and_each_fault_once_without_its_content(redu
     messages = history("deep_research", "other", "explore") + unreadable("explore")
     reduce(reduce(messages))
     reduce(history("other"))
-    fault = Reduction("explore", "call_0", "deep_*", 0, 0, 0, "a generator can be read only once")
-    reductions = [Reduction(tool, "call_0", "deep_*", 69, 55, 1) for tool in ("deep_research", "explore")]
+    file = reducer.ruleset.rules[0].file
+    fault = Reduction("explore", "call_0", "deep_*", 0, 0, 0, "a generator can be read only once", file)
+    reductions = [Reduction(tool, "call_0", "deep_*", 69, 55, 1, file=file) for tool in ("deep_research", "explore")]
     assert reported == [*reductions, fault]
 
 
@@ -146,6 +147,7 @@ def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer, spa
     assert {**first.attributes} == {
         "reducer.tools": ("deep_research", "explore"),
         "reducer.rules": ("deep_*", "deep_*"),
+        "reducer.rule_files": (reducer.ruleset.rules[0].file,) * 2,
         "reducer.entities.preserved": (1, 1),
         "reducer.characters.before": (69, 69),
         "reducer.characters.after": (55, 55),
@@ -296,6 +298,15 @@ def test_a_rule_that_finds_nothing_is_logged_once(
 ) -> None:
     assert logged(caplog, rules, text, [content] * (FIRST - 1)) == 0
     assert logged(caplog, rules, text, [content] * FIRST * 3) == times
+
+
+@pytest.mark.parametrize(("more", "times"), [("", 1), ("prefixed: true\n", 0)])
+def test_a_rule_that_another_one_replaces_for_all_returns_is_logged(
+    more: str, times: int, rules: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (rules / "general.yaml").write_text("version: 1\ntool: '*'\nmax_chars: 9000\n")
+    text = f"{more}when: {{where: items}}\nsteps: [{{path: items, limit: 2}}]"
+    assert logged(caplog, rules, text, [RENAMED] * FIRST) == times
 
 
 def test_a_rule_that_found_something_is_not_logged(rules: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from reducer.analysis.explanation import changes, explain, explain_outcome
 from reducer.cli.views.diff import describe, print_effects, print_head, step_line
-from reducer.engine import Edit, Outcome, attempt
+from reducer.engine import Edit, Outcome, attempt, reduce_content
 from reducer.values import chars
 from tests.helpers import rules
 from tests.laws.strategies import cases, laws
@@ -36,6 +36,7 @@ def restorations(found: Outcome) -> list[Edit]:
 ROWS = [{"id": number, "ttl": 60} for number in range(20)]
 KEYS = {f"k{number}": "x" for number in range(1, 10)}
 HOSTS = {f"192.0.2.{n}": {"asn": 1, "raw": "x"} for n in range(12)}
+ALONE = {"names": ["k0"], "strict": True}
 EVEN = [{"n": n, "even": n % 2 == 0} for n in range(11)]
 
 
@@ -47,8 +48,8 @@ EVEN = [{"n": n, "even": n % 2 == 0} for n in range(11)]
         (EVEN[:9], {"drop": "[?!even]"}, "[*]: 4 of 9 items, 84 characters"),
         (EVEN, {"drop": "[?even]"}, "[*]: 6 of 11 items, 121 characters"),
         ({"rows": ROWS}, {"path": "rows", "keep": ["id"]}, "rows[*].ttl (20 times): 180 characters"),
-        ({"a": KEYS}, {"path": "a", "keep": ["k0"]}, "a.* (9 times): 81 characters"),
-        ([KEYS, KEYS], {"keep": ["k0"]}, "[*].* (18 times): 162 characters"),
+        ({"a": KEYS}, {"path": "a", "keep": ALONE}, "a.* (9 times): 81 characters"),
+        ([KEYS, KEYS], {"keep": ALONE}, "[*].* (18 times): 162 characters"),
         ({"by_ip": HOSTS}, {"path": "by_ip.*", "drop": "raw"}, "by_ip.*.raw (12 times): 120 characters"),
         ({"a": {"raw": "x" * 4809}}, {"path": "a.raw", "truncate": 390}, "a.raw: 4,809 -> 414 characters"),
         ({"links": {"self": "here"}, "n": 1}, {"drop": "links"}, "links: 13 characters, the key stays"),
@@ -154,6 +155,9 @@ def test_figures_of_steps_are_consistent(case: Any) -> None:
     _, ruleset, content = case
     did = explain(ruleset, "t", content)
     event(f"steps: {len(did.steps)}")
+    assert did.content == reduce_content(ruleset, "t", content)
+    assert (did.status == "reduced") == (did.content is not content and not did.fault)
+    assert sum(step.before - step.after for step in did.steps) <= (did.steps[0].before if did.steps else 0)
     for step in did.steps:
         assert 0 <= step.restored <= max(0, step.before - step.after)
         lines = [step_line(step), *map(describe, step.changes)]
@@ -163,7 +167,7 @@ def test_figures_of_steps_are_consistent(case: Any) -> None:
 
 def test_a_result_that_was_refused_says_what_the_steps_would_remove() -> None:
     content = {"hosts": [{"ip": f"192.0.2.{number}"} for number in range(5)]}
-    reduced = outcome(content, {"path": "hosts", "limit": 1})
+    reduced = outcome(content, {"path": "hosts", "limit": 1, "mark": False})
     done = explain_outcome("t", content, reduced, detailed=True)
     assert [step_line(step, done.is_refused) for step in done.steps] == ["step 1, limit hosts: 76 fewer characters"]
     refused = replace(reduced, content=content, fault="a second pass would change the result")

@@ -23,7 +23,6 @@ from reducer.cli.screen import visible
 from reducer.rules import compile_rules
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
-from tests.laws.strategies import cases
 
 DETAILED = LookOptions(detailed=True)
 
@@ -48,7 +47,7 @@ def needs(rule: dict[str, Any], *contents: Any) -> list[tuple[str, str]]:
 
 
 def test_sizes_add_up() -> None:
-    steps = [{"path": "records", "limit": 5}, {"path": "records", "keep": ["name"]}]
+    steps = [{"path": "records", "limit": 5, "mark": False}, {"path": "records", "keep": ["name"]}]
     entry = report_one({"steps": steps}, json.dumps({"records": RECORDS}))
     removed = sum(step.before - step.after for step in entry.steps)
     assert entry.before - entry.after == entry.rewritten + removed - entry.restored
@@ -78,7 +77,7 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
 
 def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
     rows = [{"host": f"host-{n}", "ip": f"192.0.2.{n}"} for n in range(5)]
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- limit: 2\n- {keep: [host]}\n")
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- {limit: 2, mark: false}\n- {keep: [host]}\n")
     reducer = Reducer.load(tmp_path)
     found = reducer.explain_content("t", rows)
     assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]
@@ -91,16 +90,6 @@ def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
         ("192.0.2.0", "r.yaml:5 keep @"),
         ("192.0.2.2", "r.yaml:4 limit @"),
     ]
-
-
-@given(cases)
-def test_explain_content_agrees_with_reduce_content(case: Any) -> None:
-    _, ruleset, content = case
-    reducer = Reducer(ruleset)
-    found = reducer.explain_content("t", content)
-    assert found.content == reducer.reduce_content("t", content)
-    assert (found.status == "reduced") == (found.content is not content and not found.fault)
-    assert sum(step.before - step.after for step in found.steps) <= (found.steps[0].before if found.steps else 0)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +294,8 @@ def test_the_json_keys_stay() -> None:
         "calls": 2,
         "characters": {"before": 27, "after": 19, "removed": 8, "saved": 0.2963},
     }
-    assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
+    of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
+    assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}

@@ -11,9 +11,12 @@ import yaml
 from hypothesis import given, settings
 
 from reducer.analysis.sample_checks import problems_when_run
+from reducer.analysis.samples import sample
+from reducer.engine import attempt
+from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic
 from reducer.rules import read_rules
-from tests.helpers import BY_FILE, RULESET, rule_file
+from tests.helpers import BY_FILE, RULESET, forced, rule_file
 from tests.laws.strategies import cases, laws
 
 DATA = yaml.safe_load((Path(__file__).parent / "sample_checks.yaml").read_text(encoding="utf-8"))
@@ -99,24 +102,7 @@ def test_a_rule_that_never_runs(tmp_path: Path) -> None:
     assert check(tmp_path, list(range(50)), rule) == []
 
 
-@pytest.mark.parametrize(
-    ("where", "found"),
-    [
-        ("kind == 'host'", []),
-        ("kidn == 'host'", ["W061 `kidn` no sample has the key `kidn`: did you mean `kind`?"]),
-        (
-            "kind == host",
-            ["W066 `host` `host` without quotes is a key, and no sample has it: write 'host' for the text"],
-        ),
-        (
-            "kind == 'port'",
-            [
-                'W063 `"when"` the rule never runs, because its `when` holds for no sample: '
-                "add a test with a return for which it holds"
-            ],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("where", "found"), DATA["conditions"].items())
 def test_the_condition_of_a_rule_is_looked_up(where: str, found: list[str], tmp_path: Path) -> None:
     rule = {"when": {"where": where}, "steps": [{"path": "rows", "limit": 1}]}
     assert [*map(shown, check(tmp_path, {"kind": "host", "size": 9, "rows": [1, 2]}, rule))] == found
@@ -150,7 +136,8 @@ def test_hostile_samples(content: str, tmp_path: Path) -> None:
 @settings(laws, max_examples=settings().max_examples // 2)
 @given(case=cases)
 def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
-    rule, _, content = case
+    data, _, content = case
+    rule = {key: value for key, value in data.items() if key != "others"}
     for problem in check(tmp_path_factory.getbasetemp(), content, rule):
         assert problem.location.line == 1
         assert problem.message
@@ -161,3 +148,37 @@ def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory)
 def test_shipped_rules_have_no_problems_with_their_samples(name: str) -> None:
     assert RULESET is not None
     assert problems_when_run(BY_FILE[name], RULESET) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "expected"),
+    [
+        ({"content": [], "structuredContent": {"rows": [1, 2]}}, "structuredContent.rows", "rows"),
+        ({"content": [], "structuredContent": {"result": [1, 2]}}, "structuredContent.result", "@"),
+        ({"content": [{"type": "text", "text": '{"rows": [1, 2]}'}]}, "content[0].text.rows", "rows"),
+        ([{"type": "text", "text": '{"rows": [1, 2]}'}], "[*].text.rows", "rows"),
+        ([{"type": "text", "text": '{"rows": [1, 2]}'}] * 2, "[*].text.rows", "[*].rows"),
+    ],
+)
+def test_a_path_that_names_a_wrapper_of_mcp_is_corrected(
+    content: Any, path: str, expected: str, tmp_path: Path
+) -> None:
+    found = check(tmp_path, content, {"steps": [{"path": path, "limit": 1}]})
+    assert [(one.code, one.help) for one in found] == [("W067", f"write `{expected}`")]
+    assert check(tmp_path, content, {"steps": [{"path": expected, "limit": 1}]}) == []
+
+
+def test_a_step_that_breaks_the_condition_of_its_rule_is_an_error(tmp_path: Path) -> None:
+    content = {"rows": [{"id": n, "raw": "x" * 9} for n in range(3)]}
+    rule = {"when": {"where": "rows[0].raw"}, "steps": [{"path": "rows", "limit": 2}, {"path": "rows", "drop": "raw"}]}
+    (found,) = check(tmp_path, content, rule)
+    assert (found.code, found.severity) == ("E073", "error")
+    assert found.message == "after `drop rows`, the `where` of the rule does not hold for the sample t.json"
+    assert check(tmp_path, content, {**rule, "when": {"where": "rows[0].id"}}) == []
+
+
+def test_shipped_rules_recognise_their_results() -> None:
+    for rule in BY_FILE.values():
+        for test in rule.tests if rule.has_where else ():
+            outcome = attempt(forced(rule), rule.name, sample(rule, test))
+            assert breaks_where(rule, outcome) is None, (rule.file, test.name)

@@ -15,7 +15,7 @@ from hypothesis import event, example, given
 
 from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt
-from reducer.formats import decode
+from reducer.formats import decode, unwrapped
 from reducer.histories.stored import returns
 from tests.helpers import decoded_nested, nested, rules
 from tests.laws.strategies import cases, laws
@@ -192,6 +192,8 @@ def joined_run(run: dict[str, Any], after: bool, kept: bool) -> str:
 
 def is_same(found: Any, value: Any, is_root: bool = False) -> bool:
     """Return whether a value equals what a tree contains. The text of a structure is compared by its structure."""
+    if type(found) is Structure and is_root and type(value) in (list, dict):  # in a wrapper of MCP
+        return is_same(found.value, value)
     if type(found) is Structure:
         if type(value) is not str:
             return False
@@ -218,8 +220,8 @@ def removed_places(node: Any, path: tuple[Any, ...] = (), step: int = 0) -> Iter
 
 def check(content: Any, outcome: Outcome) -> None:
     data = json.loads(json.dumps(tree(content, outcome)))
-    assert is_same(joined(data["node"], after=False), content, is_root=True)
-    assert is_same(joined(data["node"], after=True), outcome.content, is_root=True)
+    assert is_same(joined(data["node"], after=False), unwrapped(content), is_root=True)
+    assert is_same(joined(data["node"], after=True), unwrapped(outcome.content), is_root=True)
     places = dict(removed_places(data["node"]))
     for edit in outcome.edits() if outcome.content is not content else ():
         if edit.is_restored:

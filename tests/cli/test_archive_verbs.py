@@ -193,7 +193,7 @@ def test_all_copies_in_a_session_are_restored(folder: Path, cli: Cli, sample: Pa
 
 def restored(archive: Archive, whole: bytes, reduced: bytes) -> Restored:
     """Archive the originals, and restore them."""
-    archive.add(list(entries_between(whole, reduced, lambda tool: "rule")))
+    archive.add(list(entries_between(whole, reduced, lambda tool, content: "rule")))
     archive.flush()
     assert archive.failures == 0
     with open_to_read(archive.path) as connection:

@@ -52,7 +52,7 @@ def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     assert cli("more.json", "--rules", "lookup.yaml", "--call", "call#2", "-o", "out.json").code == 0
     contents = [message["parts"][0]["content"] for message in json.loads(Path("out.json").read_bytes())[2::2]]
     assert contents[:2] == [content, "b"]
-    assert len(contents[2]["records"]) == 5
+    assert contents[2]["records"][5:] == ["…[25 more items]"]
 
 
 def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cli: Cli) -> None:
@@ -208,7 +208,7 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
         0,
     )
     assert (entry["restored"], entry["steps"]) == (other["restored"], other["steps"])
-    assert [change["kind"] for change in entry["restorations"]] == ["restored"]
+    assert [change["kind"] for change in entry["restorations"]] == ["restored", "restored"]
 
 
 @pytest.mark.parametrize("path", ["@", "body"])

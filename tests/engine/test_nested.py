@@ -14,7 +14,7 @@ from tests.helpers import fixed_point, rules
 
 ROWS = repr([("a", 1, None), ("b", 2, "it's"), ("c", 3, "x" * 30)])
 RESULTS = [{"id": number, "payload": json.dumps({"score": number, "raw": "r" * 20})} for number in range(4)]
-WRAPPED = {"content": [{"type": "text", "text": json.dumps({"results": RESULTS}, indent=1)}], "isError": False}
+WRAPPED = {"parts": [{"type": "text", "text": json.dumps({"results": RESULTS}, indent=1)}], "isError": False}
 LINES = "".join(json.dumps({"n": number, "level": "error" if number == 3 else "info"}) + "\n" for number in range(5))
 PLAIN: list[Any] = ["[1, 2]", '{"a": 1}', "text", {"a": "(1, 2)"}, {"a": '{"b": 1, "b": 2}'}, {"a": '{"b": NaN}'}]
 PLAIN += [{"a": '"text"'}, {"a": "[1e5,1e5,1e5]"}, ["{'a': None}"]]
@@ -105,15 +105,15 @@ def test_what_cannot_be_read_or_would_be_longer_is_unchanged(content: Any, step:
 
 
 def test_conditions_see_what_the_texts_contain() -> None:
-    path = "content[0].text.results"
-    best = {"path": path, "limit": 1, "sort_by": "payload.score"}
+    path = "parts[0].text.results"
+    best = {"path": path, "limit": 1, "sort_by": "payload.score", "mark": False}
     result = reduced(WRAPPED, best, {"path": path, "keep": ["payload.score"]})
-    assert result["content"] == [{"type": "text", "text": '{"results":[{"payload":"{\\"score\\":3}"}]}'}]
+    assert result["parts"] == [{"type": "text", "text": '{"results":[{"payload":"{\\"score\\":3}"}]}'}]
     high = {"path": f"{path}[?payload.score > `1`].payload", "keep": ["score"]}
     assert reduced(json.dumps(WRAPPED), high).count("raw") == 2
-    gated = {"path": path, "limit": 1, "when": {"where": "content[0].text.size == `4`"}}
-    sized = {**WRAPPED, "content": [{"text": json.dumps({"size": 4, "results": RESULTS})}]}
-    assert len(json.loads(reduced(sized, gated)["content"][0]["text"])["results"]) == 1
+    gated = {"path": path, "limit": 1, "mark": False, "when": {"where": "parts[0].text.size == `4`"}}
+    sized = {**WRAPPED, "parts": [{"text": json.dumps({"size": 4, "results": RESULTS})}]}
+    assert len(json.loads(reduced(sized, gated)["parts"][0]["text"])["results"]) == 1
 
 
 def test_a_text_that_is_on_no_path_is_cut_as_a_text() -> None:
@@ -142,13 +142,13 @@ def test_markers_and_thin_items_are_written_within_the_text() -> None:
 def test_max_chars_counts_what_is_written() -> None:
     rows = repr([("a" * 50, None, True)] * 40)
     assert len(reduced(rows, {"path": "none", "limit": 1}, max_chars=700)) <= 700
-    assert chars(reduced(WRAPPED, {"path": "content[*].text.results", "keep": ["id"]}, max_chars=110)) <= 110
+    assert chars(reduced(WRAPPED, {"path": "parts[*].text.results", "keep": ["id"]}, max_chars=110)) <= 110
 
 
 @pytest.mark.parametrize(
     ("content", "result"),
     [
-        ([{"type": "text", "text": '[{"a": "{\\"b\\": 1}"}]'}], [{"type": "text", "text": [{"a": {"b": 1}}]}]),
+        ([{"type": "note", "text": '[{"a": "{\\"b\\": 1}"}]'}], [{"type": "note", "text": [{"a": {"b": 1}}]}]),
         (["[1, 2]", "text", "12"], [[1, 2], "text", "12"]),
         ('{"a": "[1, 2]"}', '{"a":[1,2]}'),
         ("{'a': ('[1, null]', 2)}", "{'a': ([1, None], 2)}"),
@@ -164,11 +164,11 @@ def test_unwrap_takes_nested_json_out_of_its_text_and_leaves_the_rest(content: A
 
 
 def test_unwrapped_structure_is_reduced_by_other_steps() -> None:
-    path = "content[*].text.results"
-    result = reduced(WRAPPED, {"unwrap": True}, {"path": path, "limit": 1, "sort_by": "payload.score"})
-    assert result["content"][0]["text"] == {"results": [{"id": 3, "payload": {"score": 3, "raw": "r" * 20}}]}
+    path = "parts[*].text.results"
+    result = reduced(WRAPPED, {"unwrap": True}, {"path": path, "limit": 1, "sort_by": "payload.score", "mark": False})
+    assert result["parts"][0]["text"] == {"results": [{"id": 3, "payload": {"score": 3, "raw": "r" * 20}}]}
     dropped = reduced(WRAPPED, {"path": path, "drop": "payload"}, {"unwrap": True})
-    assert dropped["content"][0]["text"]["results"][0] == {"id": 0}
+    assert dropped["parts"][0]["text"]["results"][0] == {"id": 0}
 
 
 LOG = '{"a": {"b": 1}}\nsecond line\n["[2]", 3]\nsecond line\n'
@@ -214,7 +214,7 @@ def test_live_values_around_a_text() -> None:
     [
         (ROWS, {"limit": 1}),
         (WRAPPED, {"unwrap": True}),
-        (WRAPPED, {"path": "content[0].text.results", "limit": 1}),
+        (WRAPPED, {"path": "parts[0].text.results", "limit": 1, "mark": False}),
     ],
 )
 def test_the_report_counts_texts_as_they_are_written(content: Any, step: dict[str, Any]) -> None:

@@ -99,11 +99,11 @@ KEEP, CUT = CONFLICTING[0]
 
 def test_the_longest_stable_prefix_of_steps_is_applied_and_named() -> None:
     outcome = attempt(rules(steps=[KEEP, {"drop": ["raw"]}, CUT]), "t", NIGHT)
-    assert outcome.content == {"items": [NIGHT["items"][0], NIGHT["items"][2]], "raw": ""}
+    assert outcome.content == {"items": [NIGHT["items"][0], NIGHT["items"][2], "…[1 more items]"], "raw": ""}
     assert outcome.fault == f"{BLAME}; only steps 1 to 2 were applied"
     assert [(run.number, run.ran) for run in outcome.steps] == [(1, True), (2, True), (3, False)]
     first = attempt(rules(steps=[KEEP, CUT, {"drop": ["raw"]}]), "t", NIGHT)
-    assert first.content == {"items": [NIGHT["items"][0], NIGHT["items"][2]], "raw": "x" * 90}
+    assert first.content == {"items": [NIGHT["items"][0], NIGHT["items"][2], "…[1 more items]"], "raw": "x" * 90}
     assert first.fault == f"{BLAME}; only step 1 was applied"
 
 

@@ -238,7 +238,9 @@ def test_events_are_those_of_the_scenario(name: str) -> None:
 
 @pytest.fixture
 def reducer(tmp_path: Path) -> Reducer:
-    (tmp_path / "hosts.yaml").write_text("version: 1\ntool: list_hosts\nsteps: [{path: hosts, limit: 1}]\n")
+    (tmp_path / "hosts.yaml").write_text(
+        "version: 1\ntool: list_hosts\nmark: false\nsteps: [{path: hosts, limit: 1}]\n"
+    )
     return Reducer.load(tmp_path / "hosts.yaml")
 
 

@@ -275,7 +275,7 @@ def harsh(tmp_path_factory: pytest.TempPathFactory) -> list[Reducer]:
 @pytest.fixture(scope="module")
 def one(tmp_path_factory: pytest.TempPathFactory) -> Reducer:
     """Keep one row."""
-    return loaded(tmp_path_factory.mktemp("rules"), "tool: explore\nsteps:\n  - limit: 1\n")
+    return loaded(tmp_path_factory.mktemp("rules"), "tool: explore\nmark: false\nsteps:\n  - limit: 1\n")
 
 
 def wrote(text: str) -> ModelResponse:

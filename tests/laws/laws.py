@@ -57,14 +57,22 @@ def _unbounded(preserve: Any) -> frozenset[str]:
 
 
 def case_of(rule: dict[str, Any], content: Any, protected: frozenset[str] = frozenset()) -> Case:
-    """Return the case of a valid rule that is given as data."""
+    """Return the case of a valid rule that is given as data, perhaps with `others` for the same tool."""
     ruleset = compiled(rule)
     assert ruleset is not None
+    every = [rule, *rule.get("others", ())]
+    preserved = frozenset.intersection(*map(_preserved, every))
+    all_keys = all(one.get("keys") == "all" for one in every)
+    unwraps = any("unwrap" in step for one in every for step in one["steps"])
+    return Case(ruleset, content, preserved, all_keys, unwraps, protected)
+
+
+def _preserved(rule: dict[str, Any]) -> frozenset[str]:
+    """Return the types that every step of a rule preserves without a bound."""
     preserved = _unbounded(rule.get("preserve", ()))
     for step in rule["steps"]:
         preserved &= _unbounded(step.get("preserve", sorted(preserved)))
-    unwraps = any("unwrap" in step for step in rule["steps"])
-    return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected)
+    return preserved
 
 
 def case_of_drawn(drawn: tuple[dict[str, Any], Ruleset, Any]) -> Case:

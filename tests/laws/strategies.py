@@ -156,11 +156,28 @@ def _cut_off(value: Any) -> str:
     return json.dumps(value)[:-1]
 
 
+def _blocks(value: Any) -> list[dict[str, str]]:
+    """Return the content blocks of MCP in which a server returns a value."""
+    values = value if isinstance(value, list) and len(value) > 1 else [value]
+    return [{"type": "text", "text": each if isinstance(each, str) else json.dumps(each, indent=1)} for each in values]
+
+
+def _result(value: Any) -> dict[str, Any]:
+    """Return the result of a call to an MCP server with a value as a structure and as texts."""
+    structure = value if isinstance(value, dict) else {"result": value}
+    return {"content": _blocks(value), "structuredContent": structure, "isError": False}
+
+
+def _result_in_one_block(value: Any) -> str:
+    return json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]})
+
+
 _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
     *([storable] * 6),
     *([partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)] * 2),
     _payload,
     _cut_off,
+    *(_blocks, _result, _result_in_one_block),
 )
 
 # The places of each kind of content that each kind of operation is for.
@@ -305,6 +322,29 @@ def _aim(draw: st.DrawFn, kind: str, rule: dict[str, Any], content: Any) -> dict
     return {"version": 1, "tool": "t", "preserve": [lone, *draw(_types)], "steps": [*steps, {"path": path, **action}]}
 
 
+_SHAPES: dict[str, tuple[str, ...]] = {
+    "object": (
+        *("items", "length(items) > `4`", "items[?risk=='high']", "items[0].notes", "articles && nodes"),
+        *("length(articles) < `3`", "whois.raw", "!edges", "hosts.*.id", "contains(keys(@), 'report')"),
+    ),
+    "records": ("length(@) > `4`", "[?risk=='high']", "[0].notes", "[*].tags[0]", "[?id == `7`]", "!([1].name)"),
+}
+"""Conditions about each kind of content that a rule can recognise it by, and that steps can break."""
+
+
+@st.composite
+def _several(draw: st.DrawFn, kind: str, rule: dict[str, Any]) -> dict[str, Any]:
+    """Return a rule that recognises contents by their shape, with others that are tried after it."""
+    shapes = some(*_SHAPES.get(kind, _SHAPES["object"]))
+    whens = fields({"where": shapes}, min_chars=some(1, 50, 400))
+    others: list[dict[str, Any]] = []
+    for tool in draw(some(("t",), ("*",), ("t", "*"), ("t", "?"), ("t", "t", "*"))):
+        when = {"when": draw(whens)} if tool == "t" or draw(st.booleans()) else {}
+        other = draw(_RULES[kind])
+        others.append({**{key: value for key, value in other.items() if key != "when"}, "tool": tool, **when})
+    return {**rule, "when": draw(whens), "others": others}
+
+
 def _varied(draw: st.DrawFn, value: Any) -> Any:
     """Return a value with longer lists and texts, and with other texts."""
     if isinstance(value, list):
@@ -343,6 +383,8 @@ def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
     rule, content = draw(_examples_together() if kind == "examples" else st.tuples(_RULES[kind], KINDS[kind]))
     if kind in _REMOVALS and draw(st.booleans()):
         rule = _aim(draw, kind, rule, content)
+    if kind in _RULES and draw(st.integers(0, 4)) == 0:
+        rule = draw(_several(kind, rule))
     ruleset = compiled(rule)
     assume(ruleset is not None)
     return rule, ruleset, draw(_notations)(storable(content))
@@ -350,6 +392,9 @@ def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
 
 _RULES = {kind: rule_files(kind) for kind in KINDS}
 cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "log", "any", "examples", "examples")
-"""A rule as data, its ruleset for the tool `t`, and the content of a return that it is aimed at."""
+"""A rule as data for the tool `t`, perhaps with `others`, its ruleset, and the content of a return that it is aimed at.
+"""
+cases_of_texts = _cases("text", "articles", "log")
+"""Cases whose content is a text or a list of texts."""
 cases_of_records = _cases("records")
 """Cases whose content is a list of objects."""

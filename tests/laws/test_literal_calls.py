@@ -62,14 +62,14 @@ def test_a_call_is_not_entered(atom: Any) -> None:
 def test_a_call_goes_with_its_key_or_item_and_stays_under_a_key_of_the_root(atom: Any) -> None:
     rows = [{"id": 1, "at": atom}, {"id": 2, "at": atom}]
     assert reduced({"steps": [{"drop": ["at"]}]}, str(rows)) == "[{'id': 1}, {'id': 2}]"
-    assert reduced({"steps": [{"limit": 1}]}, str([atom] * 3)) == str([atom])
+    assert reduced({"steps": [{"limit": 1}], "mark": False}, str([atom] * 3)) == str([atom])
     assert reduced({"steps": [{"drop": ["at"]}]}, str(rows[0])) == str(rows[0])
     assert reduced({"steps": [{"path": "[*].at", "truncate": 5}]}, str(rows)) == str(rows)
 
 
-def test_a_list_of_calls_gets_no_marker() -> None:
+def test_calls_are_items_of_a_list() -> None:
     atoms = [datetime.datetime(2025, 8, 4, 20, 30, second, tzinfo=datetime.UTC) for second in range(60)] * 20
-    assert reduced({"steps": [{"limit": 2}]}, str(atoms)) == str(atoms[:2])
+    assert reduced({"steps": [{"limit": 2}], "mark": False}, str(atoms)) == str(atoms[:2])
 
 
 def test_a_preserved_entity_in_a_call_keeps_the_call() -> None:

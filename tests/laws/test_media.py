@@ -100,8 +100,9 @@ _HOSTILE: tuple[dict[str, Any], ...] = (
 def test_an_object_that_only_names_a_media_kind_is_data(record: dict[str, Any]) -> None:
     row = {**record, "id": 1}
     assert reduced({"steps": [{"keep": ["id"]}]}, [row] * 3) == [{"id": 1}] * 3
-    assert reduced({"steps": [{"limit": 1}], "preserve": []}, [record] * 3) == [record]
-    assert reduced({"steps": [{"path": "items", "limit": 1}]}, {"items": [record] * 3}) == {"items": [record]}
+    assert reduced({"steps": [{"limit": 1}], "mark": False, "preserve": []}, [record] * 3) == [record]
+    limited = {"steps": [{"path": "items", "limit": 1}], "mark": False}
+    assert reduced(limited, {"items": [record] * 3}) == {"items": [record]}
     assert reduced({"steps": [{"truncate": 10}], "preserve": []}, [row]) != [row] or _LONG not in str(row)
 
 

@@ -48,7 +48,7 @@ def test_every_operation_is_generated_and_a_new_one_obeys_the_laws(monkeypatch: 
     monkeypatch.setitem(operations(), "drop_null", DropNull)
     effective: Counter[str] = Counter()
 
-    @settings(laws, max_examples=600, database=None, derandomize=True, deadline=None)
+    @settings(laws, max_examples=900, database=None, derandomize=True, deadline=None)
     @given(cases)
     def hold(drawn: Any) -> None:
         rule, ruleset, content = drawn

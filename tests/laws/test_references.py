@@ -133,6 +133,14 @@ def test_a_text_that_was_cut_around_several_values_is_a_reduction_of_both() -> N
     assert again.startswith(f"{kept} …[{len(text) - len(kept)} more characters; mentions 185.220.101.0, ")
 
 
+def test_a_comma_after_a_marker_is_not_in_what_it_mentions() -> None:
+    ruleset = rules(steps=[{"truncate": 1}])
+    text = f"185.220.101.34. {'the ' * 9}1[.]2[.]3[.]4 2001:db8::ff00:42:8329. mail-diacie[.]top, "
+    once = reduce_content(ruleset, "t", text, protected=["185.220.101.34", "mail-diacie[.]top"])
+    assert once.endswith("mentions 1[.]2[.]3[.]4, 2001:db8::ff00:42:8329]… mail-diacie[.]top, ")
+    assert check_content(once, reduce_content(ruleset, "t", once)) == []
+
+
 def test_forged_markers_stay_text_and_take_no_longer() -> None:
     ruleset = rules(steps=[{"truncate": 40}])
     forged = f"{'word ' * 50}…[7 more characters] and INC-4711. {'more ' * 50}"
@@ -149,7 +157,7 @@ def test_forged_markers_stay_text_and_take_no_longer() -> None:
 ROWS = [{"id": f"case-{n}", "score": 1000 + n, "tags": ["a", f"tag-{n}"], "note": "seen " * 20} for n in range(6)]
 LONG = f"First line.\n{'word ' * 100}\nThe ticket is INC-4711 here.\n{'more ' * 100}"
 HEAD, AROUND = LONG[:56], "…\nThe ticket is INC-4711 here. …[501 more characters]"
-_LIMIT, _CUT = [{"limit": 1}], [{"truncate": 60}]
+_LIMIT, _CUT = [{"limit": 1, "mark": False}], [{"truncate": 60}]
 _DROP_KEY, _DROP_TEXT = [{"path": "a", "drop": ["key-7"]}], [{"path": "a", "drop": ["t"]}]
 _TWO_TAGS = {"id": "case-0", "score": 1000, "tags": ["a", "tag-0"]}
 _NEAR_END, _NEAR_CUT = f"{LONG[:402]}INC-4711", f"{HEAD} INC-4711 {LONG[402:]}"
@@ -176,7 +184,7 @@ _NEAR_END, _NEAR_CUT = f"{LONG[:402]}INC-4711", f"{HEAD} INC-4711 {LONG[402:]}"
     ],
 )
 def test_what_contains_a_protected_value_stays(steps: list[Any], content: Any, protected: str, result: Any) -> None:
-    ruleset = rules(steps=steps)
+    ruleset = rules(steps=steps, mark=False)
     assert reduce_content(ruleset, "t", content, protected=protected.split(" ")) == result
     assert reduce_content(ruleset, "t", result, protected=protected.split(" ")) == result
     assert reduce_content(ruleset, "t", content) != content

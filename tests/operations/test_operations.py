@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
 
 import reducer.operations
 from reducer.operations import operations
@@ -54,7 +57,7 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
 
 
 @pytest.mark.parametrize(
-    ("step", "given", "result"),
+    ("step", "content", "result"),
     [
         # `limit` chooses and never reorders; items without a sort value come last; ties keep their order
         ({"limit": 3, "sort_by": "seen"}, NODES[::-1], NODES[:-4:-1]),
@@ -67,12 +70,24 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 3, "sort_by": "n", "order": "asc"}, UNSORTED, [{"n": None}, {"n": 1}, {"n": 2}]),
         ({"limit": 2, "sort_by": "risk", "order": "asc"}, NODES[:5], NODES[:2]),
         ({"limit": 2, "sort_by": "risk"}, NODES[:5], NODES[:2]),
-        ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": 10}, {"n": 9.5}]),
-        ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": "9"}, {"n": "10"}]),
+        ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": "9"}, {"n": 9.5}]),
+        ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": 10}, {"n": "10"}]),
         # the first key of `sort_by` is the most important one; `-` and `order` reverse
-        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[1]]),
-        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[8], NODES[9]]),
-        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, NODES[:2]),
+        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[9]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[7], NODES[8]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, [NODES[0], NODES[9]]),
+        # numbers come before dates, words of the scale, other texts and nothing, in both orders
+        ({"limit": 3, "sort_by": "@"}, ["x", "low", "2024-05-01", 3, "P1"], ["2024-05-01", 3, "P1"]),
+        ({"limit": 3, "sort_by": "@", "order": "asc"}, ["x", "low", "2024-05-01", 3, "P1"], ["low", "2024-05-01", 3]),
+        ({"limit": 1, "sort_by": "@"}, ["9", 100, "1e1"], [100]),
+        ({"limit": 2, "sort_by": "@"}, ["Medium", "Very High", "FATAL", "warning"], ["Very High", "FATAL"]),
+        ({"limit": 1, "sort_by": {"@": ["open", "shut"]}}, ["x", "critical", 5, "Shut"], ["Shut"]),
+        ({"limit": 1, "sort_by": {"@": ["open", "shut"]}, "order": "asc"}, ["open", 5, "shut"], ["shut"]),
+        (
+            {"limit": 1, "sort_by": [{"a": ["y", "x"]}, "-b"]},
+            [{"a": "y", "b": 2}, {"a": "y", "b": 1}],
+            [{"a": "y", "b": 1}],
+        ),
         ({"limit": 1, "sort_by": "-seen"}, NODES, NODES[:1]),
         ({"limit": 1, "sort_by": ["-n", "m"]}, [{"m": 9}, {"n": 1}, {"n": 1, "m": 2}], [{"n": 1, "m": 2}]),
         ({"limit": 2, "sort_by": ["n", "m"]}, [{"m": 1}, {"m": 2}, {"n": 0}], [{"m": 2}, {"n": 0}]),
@@ -109,6 +124,20 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"keep": ["source", "source.ip"]}, [KEYS], [{"source": {"ip": 5, "port": 6}}]),
         ({"keep": "a.b"}, BELOW, [{"a": [{"b": 1}, {"b": 3}]}]),
         ({"keep": "a[*].b"}, BELOW, [{"a": [{"b": 1}, {"b": 3}]}]),
+        # `keep` changes objects that together have half of its names, or four; a glob or a common start is one name
+        ({"keep": ["a", "b", "c"]}, [{"a": 1, "x": 2}], [{"a": 1, "x": 2}]),
+        ({"keep": ["a", "b"]}, [{"a": 1, "x": 2}], [{"a": 1}]),
+        ({"keep": ["a", "b", "c"]}, [{"a": 1, "x": 2}, {"b": 1}, {}, {"y": 3}, 4], [{"a": 1}, {"b": 1}, {}, {}, 4]),
+        ({"path": "[*]", "keep": ["a", "b", "c"]}, [{"a": 1, "x": 2}, {"b": 1, "x": 2}], [{"a": 1}, {"b": 1}]),
+        ({"keep": [*"abcdefghij"]}, [{**dict.fromkeys("abc", 1), "x": 2}], [{**dict.fromkeys("abc", 1), "x": 2}]),
+        ({"keep": [*"abcdefghij"]}, [{**dict.fromkeys("abcd", 1), "x": 2}], [dict.fromkeys("abcd", 1)]),
+        ({"keep": ["a.b", "a.c", "a.d", "e"]}, [{"a": {"b": 1, "x": 2}}], [{"a": {"b": 1}}]),
+        ({"keep": ["a.b", "e", "f"]}, [{"a": {"b": 1}, "x": 2}], [{"a": {"b": 1}, "x": 2}]),
+        ({"keep": ["a.b"]}, [{"a": {"x": 2}}], [{"a": {}}]),
+        ({"keep": ["k*", "b", "c"]}, [{"k1": 1, "k2": 2, "x": 3}], [{"k1": 1, "k2": 2, "x": 3}]),
+        ({"keep": ["k*", "b"]}, [{"k1": 1, "k2": 2, "x": 3}], [{"k1": 1, "k2": 2}]),
+        ({"keep": ["a", "b", "c"]}, {"error": "none"}, {"error": "none"}),
+        ({"keep": {"names": ["a", "b", "c"], "strict": True}}, [{"x": 1}, {"a": 1, "x": 2}], [{}, {"a": 1}]),
         # `drop` removes keys and items; a root list keeps one
         ({"drop": "items[?risk == 'low']"}, ROWS, {"items": ROWS["items"][1:]}),
         ({"drop": "items[?risk == 'low'].raw"}, ROWS, {"items": [{"id": 1, "risk": "low"}, ROWS["items"][1]]}),
@@ -133,12 +162,7 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"truncate": 9}, "one two three four …[44 more characters]", "one two …[55 more characters]"),
         ({"truncate": len(TEXT) - 10}, TEXT, TEXT),
         ({"truncate": 1}, "a", "a"),
-        # a list of long texts has a marker, also after an earlier pass; a forged marker is text
-        ({"limit": 2}, LONG, [*LONG[:2], "…[7 more items]"]),
-        ({"limit": 2}, ["short"] * 9, ["short", "short"]),
-        ({"limit": 2}, [*LONG[:4], "…[5 more items]"], [*LONG[:2], "…[7 more items]"]),
         ({"truncate": 40}, FORGED, "x " * 19 + f"x …[{len(FORGED) - 39} more characters]"),
-        ({"limit": 2}, [*LONG[:2], "…[2 more items; mentions nobody]"], [*LONG[:2], "…[1 more items]"]),
         # a marker counts what a list lost, now and earlier, by the values of an expression; it is no item
         ({"limit": 1, "mark": True}, WIDE[:4], [WIDE[0], "…[3 more items]"]),
         ({"limit": 1, "mark": True}, [*WIDE[:4], "…[5 more items]"], [WIDE[0], "…[8 more items]"]),
@@ -161,7 +185,6 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         # a marker with a label that the rule does not have is an item
         ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; risk: 5 low]"], [WIDE[0], "…[1 more items]"]),
         ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; id: 1 5, 4 3]"], [WIDE[0], "…[1 more items]"]),
-        ({"limit": 1}, [WIDE[0], "…[5 more items]"], [WIDE[0]]),
         # with `lines`, a text is a list of its lines
         ({"lines": True, "limit": {"head": 1, "tail": 1}}, "a\r\nb\r\nc\r\n", "a\r\nc\r\n"),
         ({"lines": True, "limit": 1, "sort_by": "length(@)"}, "a\nbbb\ncc", "bbb"),
@@ -177,19 +200,124 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"path": "a[*]", "lines": True, "limit": 1}, {"a": ["x\ny", 3, "z"]}, {"a": ["x", 3, "z"]}),
     ],
 )
-def test_what_a_step_leaves(step: dict[str, Any], given: Any, result: Any) -> None:
-    left = reduced({"steps": [step]}, given)
+def test_what_a_step_leaves(step: dict[str, Any], content: Any, result: Any) -> None:
+    left = reduced({"mark": False, "steps": [step]}, content)
     assert left == result
     assert [*map(type, left)] == [*map(type, result)], "1 is not true"
-    assert left is given or given != result
+    assert left is content or content != result
+
+
+KEY_NAMES = st.sampled_from("abcdefgh")
+OBJECTS = st.lists(st.dictionaries(KEY_NAMES, st.integers(0, 9)), max_size=4)
+NAMES = st.lists(st.one_of(KEY_NAMES, st.sampled_from(["a.b", "a.c", "*", "b*"])), min_size=1, max_size=10, unique=True)
+
+
+@given(NAMES, OBJECTS, st.sampled_from(["items", "items[*]"]))
+def test_keep_changes_all_objects_or_none(names: list[str], items: list[dict[str, int]], path: str) -> None:
+    """A list and its items are changed alike, and what is left is left by a second pass."""
+    left = fixed_point(rules(steps=[{"path": path, "keep": names}]), {"items": items}).content["items"]
+    assert left == reduced({"steps": [{"path": "items", "keep": names}]}, {"items": items})["items"]
+    strict = {"steps": [{"path": path, "keep": {"names": names, "strict": True}}]}
+    assert left in (items, reduced(strict, {"items": items})["items"])
+    firsts = {name.split(".")[0] for name in names}
+    keys = {key for item in items for key in item}
+    common = [name for name in firsts if any(fnmatchcase(key, name) for key in keys)]
+    if len(common) < 4 and len(common) * 2 < len(firsts):
+        assert left == items
+    event("changed" if left != items else "unchanged")
+
+
+VALUES_TO_SORT = st.one_of(
+    st.sampled_from([9, 10, 100, "x", "9", "1e2", 2.5, True, None, [], "2024-05-01", "2024-05-01T10:00:00Z", "yes"]),
+    st.sampled_from(["critical", "P1", "High", "very high", "low", "debug", "", "sev2", "Unknown"]),
+)
+SORT_KEYS = st.sampled_from(["n", "-n", {"n": ["high", "x", "low"]}, ["n", "m"], [{"n": ["yes", "9"]}, "-m"]])
+
+
+@given(
+    st.lists(st.fixed_dictionaries({}, optional={"n": VALUES_TO_SORT, "m": VALUES_TO_SORT}), max_size=9),
+    SORT_KEYS,
+    st.sampled_from(["asc", "desc"]),
+    st.sampled_from([1, 2, {"head": 1, "tail": 1}]),
+    st.sampled_from([None, "n == 'x'", "m", "n == `9`"]),
+)
+def test_twice_is_once_for_any_values(items: Any, by: Any, order: str, limit: Any, always: str | None) -> None:
+    """The rank of a value depends on no other value, so what `always_keep` adds does not change the choice."""
+    step = {"path": "items", "limit": limit, "sort_by": by, "order": order}
+    if always is not None:
+        step["always_keep"] = always
+    left = fixed_point(rules(steps=[step]), {"items": items}).content
+    event("changed" if left["items"] != items else "unchanged")
+
+
+DANGLING = {"nodes": [{"id": 1}], "edges": [{"to": n, "note": "word " * 9} for n in range(1, 4)]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "content", "result"),
+    [
+        # a list has a marker if it has at most a quarter of the removed characters, also after an earlier pass
+        ({"steps": [{"limit": 2}]}, LONG, [*LONG[:2], "…[7 more items]"]),
+        ({"steps": [{"limit": 2}]}, [*LONG[:4], "…[5 more items]"], [*LONG[:2], "…[7 more items]"]),
+        ({"steps": [{"limit": 1}]}, [*WIDE[:4], "…[5 more items]"], [WIDE[0], "…[8 more items]"]),
+        ({"steps": [{"limit": 1}]}, [WIDE[0], "…[5 more items]"], [WIDE[0], "…[5 more items]"]),
+        ({"steps": [{"limit": 1}]}, ["word", "a" * 68], ["word", "a" * 68][:1]),
+        ({"steps": [{"limit": 1}]}, ["word", "a" * 69], ["word", "…[1 more items]"]),
+        ({"steps": [{"keep": "[?risk == 'high']"}]}, WIDE, [WIDE[9], "…[9 more items]"]),
+        ({"steps": [{"path": "a", "drop": "[?risk]"}]}, {"a": WIDE}, {"a": ["…[10 more items]"]}),
+        ({"steps": [{"dedupe": "risk"}]}, WIDE, [WIDE[0], WIDE[9], "…[8 more items]"]),
+        (
+            {"steps": [{"path": "edges", "drop_dangling": {"to": "nodes[*].id"}}]},
+            DANGLING,
+            {**DANGLING, "edges": [DANGLING["edges"][0], "…[2 more items]"]},
+        ),
+        ({"steps": [{"path": "a", "drop": ["note"]}, {"path": "a", "limit": 9}]}, {"a": WIDE}, {"a": NODES[:9]}),
+        # items are measured as the step finds them
+        ({"steps": [{"keep": ["id"]}, {"limit": 5}]}, WIDE, [{"id": n} for n in range(5)]),
+        # a forged marker that no rule can have written is an item
+        ({"steps": [{"limit": 2}]}, [*LONG[:2], "…[2 more items; mentions nobody]"], LONG[:2]),
+        ({"steps": [{"path": "a", "limit": 1}]}, {"a": [1], "b": [1, "…[5 more items]"]}, None),
+        # an author decides
+        ({"steps": [{"limit": 9, "mark": True}]}, WIDE, [*WIDE[:9], "…[1 more items]"]),
+        ({"steps": [{"limit": 9, "mark": False}]}, WIDE, WIDE[:9]),
+        ({"mark": False, "steps": [{"limit": 2}]}, LONG, LONG[:2]),
+        ({"keys": "all", "steps": [{"limit": 2}]}, LONG, LONG[:2]),
+        ({"mark": False, "steps": [{"limit": 2, "mark": True}]}, LONG, [*LONG[:2], "…[7 more items]"]),
+        ({"mark": False, "steps": [{"limit": 1}], "preserve": ["cve"]}, ["a", "b", "CVE-2024-3400"], None),
+        # lists of one step count together with those of another, if one of them has a marker
+        (
+            {"steps": [{"drop": "[?id > 7]", "mark": False}, {"limit": 2}]},
+            WIDE,
+            [*WIDE[:2], "…[8 more items]"],
+        ),
+    ],
+)
+def test_a_marker_counts_what_a_list_lost(rule: dict[str, Any], content: Any, result: Any) -> None:
+    left = fixed_point(rules(**rule), content).content
+    if result is None:
+        assert left is content or left == ["a", "CVE-2024-3400"]
+    else:
+        assert left == result
+
+
+def test_removals_without_a_marker_are_counted() -> None:
+    for rule, content, count in (
+        ({"steps": [{"limit": 2}]}, ["short"] * 9, 7),
+        ({"steps": [{"limit": 2}]}, LONG, 0),
+        ({"mark": False, "steps": [{"limit": 2}]}, LONG, 7),
+        ({"keys": "all", "steps": [{"limit": 2}]}, LONG, 7),
+        ({"steps": [{"path": "m", "limit": 1}]}, {"m": MAP}, 2),
+        ({"steps": [{"keep": ["id"]}]}, WIDE, 0),
+    ):
+        assert fixed_point(rules(**rule), content).unmarked == count
 
 
 def test_counts_of_several_steps_add_up_without_what_is_restored() -> None:
     steps = [{"drop": "[?id > 7]", "mark": "risk"}, {"limit": 2, "mark": True}, {"keep": ["id", "risk", "note"]}]
-    given = [*WIDE[:5], {"id": 5, "note": "seen by APT41", "risk": "low"}, *WIDE[6:]]
+    content = [*WIDE[:5], {"id": 5, "note": "seen by APT41", "risk": "low"}, *WIDE[6:]]
     rule = {"steps": steps, "preserve": ["threat_actor"]}
     kept = [{key: item[key] for key in ("id", "risk", "note")} for item in WIDE[:2]]
-    left = fixed_point(rules(**rule), given).content
+    left = fixed_point(rules(**rule), content).content
     assert left == [*kept, {"note": "seen by APT41"}, "…[7 more items; risk: 1 high, 6 low]"]
 
 
@@ -208,12 +336,19 @@ def test_conditions_and_paths_never_see_a_marker() -> None:
     ("step", "message"),
     [
         ({"keep": "id", "mark": True}, "`mark` counts items, so it needs a filter"),
-        ({"limit": 1, "mark": "tags[0]"}, "expected true, or a short expression without `,`, `;`, `:` and `]`"),
+        ({"limit": 1, "mark": "tags[0]"}, "expected true, false, or a short expression without `,`, `;`, `:` and `]`"),
         ({"keep": ["id", "[?risk]"]}, "expected keys or filters, not both: write two steps"),
+        ({"keep": {"names": ["[?risk]"], "strict": True}}, "`strict` needs keys, not filters"),
+        ({"keep": {"names": ["id"]}}, "`strict` is missing"),
+        ({"keep": {"names": ["id"], "strict": False}}, "expected true, not `false`"),
+        ({"keep": {"names": ["id"], "strct": True}}, "unknown key `strct`"),
         ({"keep": "items[?risk]"}, "expected keys or a filter: `[?risk == 'high']`"),
         ({"dedupe": {"ignore": "case"}}, "expected 'digits', not `case`"),
         ({"dedupe": False}, "expected true, an expression, or {ignore: digits, keep: 3}"),
         ({"limit": 1, "sort_by": ["id", "-"]}, "the expression is empty"),
+        ({"limit": 1, "sort_by": {"a b": ["x"]}}, "`b` is not an operator"),
+        ({"limit": 1, "sort_by": {"a": []}}, "expected one expression with its words: {severity: [high, low]}"),
+        ({"limit": 1, "sort_by": {"a": [1]}}, "expected words, the highest first: {severity: [high, low]}"),
     ],
 )
 def test_a_wrong_step_is_refused(step: dict[str, Any], message: str) -> None:

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.rules import choose
+from reducer.rules import Ruleset, choose, compile_rules
 from reducer.rules.choose import MAX_NAME, matches, rule_chooser
 from tests.helpers import ruleset_of
 from tests.rules.examples import CASES
 
 
 def chosen(names: list[str], tool: str) -> str | None:
-    rule = ruleset_of(*names).rule_for(tool)
-    return rule.name if rule else None
+    rules = ruleset_of(*names).rules_for(tool)
+    return rules[0].name if rules else None
 
 
 @pytest.mark.parametrize(("names", "tool", "expected"), CASES["chosen"])
@@ -30,7 +30,7 @@ def test_the_first_match_is_the_rule_that_applies() -> None:
     ruleset = ruleset_of("get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host")
     left, order = list(ruleset.rules), []
     while left:
-        chosen = rule_chooser(left)("get_host")
+        (chosen,) = rule_chooser(left)("get_host")
         assert chosen is matches(left, "get_host")[0].rule
         order.append(chosen.name)
         left.remove(chosen)
@@ -67,7 +67,7 @@ def test_globs_match_both_ends_of_a_name_of_any_length(glob: str, monkeypatch: p
     ruleset = ruleset_of(glob, "no_*")
     for size in (1, MAX_NAME, 100_000):
         long = f"get_{'x' * size}_host"
-        assert ruleset.rule_for(long) is not None
+        assert len(ruleset.rules_for(long)) == 1
         assert [match.name for match in matches(ruleset.rules, long)] == [glob]
     assert max(lengths) <= MAX_NAME + 1
 
@@ -77,3 +77,53 @@ def test_a_long_name_matches_no_rule_for_another_name() -> None:
     assert chosen([name], name) == name
     for longer in (f"{name}a", name * 2, f"{name[:100]}\0{name[:100]}"):
         assert chosen([name, "?" * MAX_NAME], longer) is None
+
+
+def prefixed(*names: str, where: bool = True) -> Ruleset:
+    """Return rules for these names that also match behind prefixes, and one for all tools."""
+    gate = "when: {where: a}\n" if where else ""
+    files = [
+        (f"{n}.yaml", f"version: 1\ntool: '{name}'\nprefixed: true\n{gate}max_chars: 9\n")
+        for n, name in enumerate(names)
+    ]
+    ruleset, problems = compile_rules([*files, ("all.yaml", "version: 1\ntool: '*'\nmax_chars: 9\n")])
+    assert ruleset is not None, problems
+    return ruleset
+
+
+@pytest.mark.parametrize(("name", "tool", "expected"), CASES["prefixed"])
+def test_a_name_matches_behind_the_prefix_of_a_server(name: str, tool: str, expected: bool) -> None:
+    names = [rule.name for rule in prefixed(name).rules_for(tool)]
+    assert names == ([name, "*"] if expected else ["*"])
+    matched = [match.is_prefixed for match in matches(prefixed(name).rules, tool)]
+    assert matched == ([tool != name, False] if expected else [False])
+
+
+def test_the_longest_suffix_is_tried_first_after_names_and_globs() -> None:
+    ruleset = prefixed("list_issues", "github_list_issues", "github")
+    tool = "mcp__my_github_list_issues"
+    assert [rule.name for rule in ruleset.rules_for(tool)] == ["github_list_issues", "list_issues", "*"]
+    glob = ("glob.yaml", "version: 1\ntool: 'mcp_*'\nwhen: {where: b}\nmax_chars: 9\n")
+    exact = ("exact.yaml", f"version: 1\ntool: {tool}\nwhen: {{where: b}}\nmax_chars: 9\n")
+    assert ruleset.texts is not None
+    more, problems = compile_rules([*ruleset.texts.sources[0], glob, exact])
+    assert more is not None, problems
+    assert [rule.name for rule in more.rules_for(tool)] == [*(tool, "mcp_*", "github_list_issues", "list_issues", "*")]
+
+
+def test_several_rules_for_a_name_need_a_condition_each() -> None:
+    texts = {
+        name: f"version: 1\ntool: x\n{gate}max_chars: 9\n" for name, gate in (("a", "when: {where: a}\n"), ("b", ""))
+    }
+    two = [("1.yaml", texts["a"]), ("2.yaml", texts["a"])]
+    assert compile_rules(two)[1] == ()
+    for files in ([("1.yaml", texts["a"]), ("2.yaml", texts["b"])], [("1.yaml", texts["b"]), ("2.yaml", texts["a"])]):
+        assert [problem.code for problem in compile_rules(files)[1]] == ["E080"]
+    ruleset, _ = compile_rules([("1.yaml", texts["b"])], [("2.yaml", texts["a"])])
+    assert ruleset is not None
+    assert [rule.file for rule in ruleset.rules_for("x")] == ["2.yaml", "1.yaml"]
+    assert ruleset.replaced == ()
+    ruleset, _ = compile_rules(two, [("3.yaml", texts["b"])])
+    assert ruleset is not None
+    assert [rule.file for rule in ruleset.rules_for("x")] == ["3.yaml"]
+    assert [each.instead_of for each in ruleset.replaced] == ["1.yaml", "2.yaml"]

@@ -21,6 +21,7 @@ from tests.rules.examples import CASES
 INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
 )
+LEAVES_ALONE = "leaves objects with fewer than half of the keys of a step as they are"
 
 
 def described(step: dict[str, Any]) -> list[str]:
@@ -37,7 +38,7 @@ def in_short(*steps: dict[str, Any], **more: Any) -> str:
 def test_descriptions_of_steps(case: dict[str, Any]) -> None:
     first, *others = described(case["step"])
     assert first == case["text"]
-    assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"])
+    assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"], [LEAVES_ALONE])
     assert in_short(case["step"]).startswith(f"{first}.")
 
 
@@ -77,17 +78,22 @@ def test_instructions_name_the_first_steps_and_equal_steps_only_once() -> None:
     many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
     assert many.count(";") == 6
     rest = "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
-    marking = " Marked: cut texts. Not marked: keys and items that are not long texts."
+    marking = " Marked: cut texts and items of lists. Not marked: keys and few or short items."
     assert many.endswith(rest + marking)
     equal = in_short(*({"path": "a", "limit": 2} for _ in range(20)))
-    assert equal == "keeps the first 2 items of `a`. Not marked: items that are not long texts."
+    assert equal == "keeps the first 2 items of `a`. Marked: items of lists. Not marked: few or short items."
 
 
 MARKED = {
     "Marked: cut texts.": [{"path": "note", "truncate": 9}],
     "Not marked: keys.": [{"keep": ["id"]}, {"compact": True}],
-    "Marked: items of `hosts`. Not marked: keys.": [{"path": "hosts", "limit": 3, "mark": "risk"}, {"drop": ["raw"]}],
-    "Marked: cut texts and items of the answer. Not marked: other items that are not long texts.": [
+    "Marked: items of lists. Not marked: keys.": [{"path": "hosts", "limit": 3, "mark": "risk"}, {"drop": ["raw"]}],
+    "Marked: items of lists. Not marked: items of some lists.": [
+        {"path": "hosts", "limit": 3, "mark": False},
+        {"limit": 3, "mark": True},
+    ],
+    "Not marked: items of lists.": [{"limit": 3, "mark": False}],
+    "Marked: cut texts and items of lists. Not marked: few or short items.": [
         {"limit": 3, "mark": True},
         {"path": "tags", "limit": 3},
         {"path": "note", "extract": ["ip"]},
@@ -104,7 +110,7 @@ def test_instructions_state_what_is_marked(end: str, steps: list[dict[str, Any]]
 
 def test_tools_with_the_same_rule_share_a_line() -> None:
     ruleset = rules(tool=["a*", "b"], steps=[{"limit": 2}])
-    line = "keeps the first 2 items of the answer. Not marked: items that are not long texts."
+    line = "keeps the first 2 items of the answer. Marked: items of lists. Not marked: few or short items."
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
     assert instructions(ruleset, ["c"]) == instructions(ruleset, []) == ""

@@ -84,8 +84,9 @@ def test_the_later_source_replaces_names_and_globs(folder: Path) -> None:
 def test_the_more_specific_name_applies_whatever_its_source(folder: Path) -> None:
     write("one/a.yaml", "look_up")
     write("two/a.yaml", "look*", LARGE)
-    rule_for = read_rules("one", "two").rule_for
-    assert [rule.file for tool in ("look_up", "look_at") if (rule := rule_for(tool))] == ["one/a.yaml", "two/a.yaml"]
+    rules_for = read_rules("one", "two").rules_for
+    assert [rule.file for rule in rules_for("look_up")] == ["one/a.yaml"]
+    assert [rule.file for rule in rules_for("look_at")] == ["two/a.yaml"]
 
 
 def test_the_last_of_three_sources_applies_and_a_file_counts_once(folder: Path) -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from reducer.entities import scan
-from reducer.formats import decode, parse_nested, plain
+from reducer.formats import decode, parse_nested, plain, unwrapped
 from reducer.paths.written import Token
 from reducer.values import MAX_DEPTH, chars, dump, is_media
 
@@ -135,7 +135,8 @@ def profile(contents: Iterable[Any]) -> Profile:
     """
     root = Profile()
     for content in contents:
-        _add(root, Entry(decode(content) if type(content) is str else content, 0), MAX_DEPTH)
+        value = unwrapped(content)
+        _add(root, Entry(decode(value) if type(value) is str else value, 0), MAX_DEPTH)
     names: set[Token] = set()
     _merge_maps(root, names)
     _merge_maps(root, names)  # other objects with the name of a map

@@ -93,8 +93,8 @@ def sizes(before: int, after: int) -> str:
 
 
 def _rule_name(tool: ToolReport) -> str:
-    if tool.rule:
-        return PurePath(tool.rule.file).name
+    if tool.rules:
+        return ", ".join(PurePath(rule.file).name for rule, _ in tool.rules)
     return "not reducible" if tool.untouched == tool.calls else "no rule"
 
 

@@ -44,8 +44,9 @@ function addCard(title, value, detail) {
 function showTools({ tools }) {
   byId("tools").closest("section").hidden = !tools.length;
   const most = tools[0]?.characters.before || 1; // the largest tool is the first
-  for (const { tool, rule, calls, untouched, characters } of tools) {
-    const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
+  for (const { tool, rules, calls, untouched, characters } of tools) {
+    const none = untouched === calls ? "not reducible" : "no rule";
+    const file = rules.map((rule) => safe(placeOf(rule.file))).join(", ") || none;
     const { before, after } = characters;
     const label = `${count(after)} of ${count(before)} characters kept`;
     const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });

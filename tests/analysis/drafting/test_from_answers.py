@@ -59,8 +59,7 @@ def steps(draft: Draft) -> list[str]:
 
 def assert_sound(draft: Draft, tool: str) -> None:
     ruleset, sample = loaded(draft), json.loads(draft.sample)
-    rule = ruleset.rule_for(tool)
-    assert rule is not None
+    (rule,) = ruleset.rules_for(tool)
     (test,) = rule.tests
     outcome = attempt(ruleset, tool, sample)
     assert not outcome.fault
@@ -92,11 +91,6 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
         assert all(not outcome.fault for outcome in made[1].outcomes)
 
 
-def test_answers_of_different_kinds() -> None:
-    text = "The mail came from Fancy Bear, as far as we know. " * 60
-    assert_sound(drafted(["x", None, text], text), "search")
-
-
 def test_texts_in_rows_stay() -> None:
     rows = [[n, "ok", f"Process {n:c}{n:c} has opened the door to the host next to it"] for n in range(65, 265)]
     left = reduce_content(
@@ -124,7 +118,9 @@ def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
     draft = drafted({"alerts": alerts})
     assert "    sort_by: risk_score\n    always_keep: " in draft.text
     result = reduce_content(loaded(draft), "search", json.loads(draft.sample))
-    assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
+    *alerts, marker = result["alerts"]
+    assert sum(alert["severity"] == "high" for alert in alerts) == 13
+    assert marker == f"…[{150 - len(alerts)} more items]"
 
 
 def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
@@ -135,7 +131,7 @@ def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
 ENGINE = {"category": "harmless", "method": "blacklist", "result": "x"}
 ENGINES = {f"Engine {n}": {"engine_name": f"Engine {n}", "engine_version": f"1.{n}", **ENGINE} for n in range(90)}
 
-NESTED = {"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]}
+NESTED = {"parts": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]}
 SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}}
 
 
@@ -143,7 +139,7 @@ SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400
     ("content", "expected", "text"),
     [
         ({"data": {"results": ENGINES}}, ["drop data.results.*", "limit data.results"], "the same value everywhere."),
-        (NESTED, ["unwrap content[*].text", "drop content[*].text.hosts"], "A text contains JSON"),
+        (NESTED, ["unwrap parts[*].text", "drop parts[*].text.hosts"], "A text contains JSON"),
         (str(HOSTS), ["drop @", "limit @"], "sort_by: last_seen"),
         (SPARSE, ["compact @"], "keys without a value"),
         ({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45}}, ["drop @"], "drop: [site.html]"),
@@ -213,8 +209,9 @@ def test_records_with_the_same_texts_are_deduplicated() -> None:
     draft = drafted(alerts, saves=ENOUGH)
     assert "dedupe @" in steps(draft)
     assert "dedupe: {by: message, keep: " in draft.text
-    left = reduce_content(loaded(draft), "search", alerts)
+    *left, marker = reduce_content(loaded(draft), "search", alerts)
     assert {alert["message"] for alert in left} == {*texts}
+    assert "more items" in marker
 
 
 def test_short_lists_of_keys() -> None:
@@ -239,8 +236,8 @@ def test_keys_of_any_kind(key: str) -> None:
 @pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])
 def test_tools_of_any_name(tool: str) -> None:
     draft = drafted({"hosts": HOSTS}, tool=tool)
-    assert loaded(draft).rule_for(tool) is not None
-    assert loaded(draft).rule_for("axb") is None
+    assert len(loaded(draft).rules_for(tool)) == 1
+    assert loaded(draft).rules_for("axb") == ()
 
 
 def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:

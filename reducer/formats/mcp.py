@@ -1,0 +1,213 @@
+"""Wrappers of MCP: the content blocks of a tool call, and its whole result, as PydanticAI's MCP client maps them.
+
+`read_mcp` returns what the client makes of a wrapper: the structure if there is one and all blocks are texts, the value
+of one block, or a list of the values of several. The values of text blocks are JSON or texts; images, audio and
+resources are media items, which no step changes. Writing puts a reduced value into all of its copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import NoneType
+from typing import Any
+
+from reducer import markers
+from reducer.formats.json_text import read_json
+from reducer.formats.nodes import Block, Format
+from reducer.values import Unreducible, dump, plain, shown
+
+KEYS = frozenset({"content", "structuredContent", "isError", "_meta"})
+"""The keys of the result of a tool call. An object with any other key is data."""
+_OF_ANY = {"annotations": (dict, NoneType), "_meta": (dict, NoneType)}
+_OF_LINK = dict.fromkeys(("title", "description", "mimeType", "size", "icons"), (object,))
+_REQUIRED: dict[str, Mapping[str, type]] = {
+    "text": {"text": str},
+    "image": {"data": str, "mimeType": str},
+    "audio": {"data": str, "mimeType": str},
+    "resource": {"resource": dict},
+    "resource_link": {"uri": str, "name": str},
+}
+"""The required fields of each type of content blocks."""
+_OPTIONAL: dict[str, Mapping[str, tuple[type, ...]]] = {"resource_link": {**_OF_ANY, **_OF_LINK}}
+_NAME = "MCP content"
+
+
+def read_mcp(value: Any) -> tuple[Any, Format] | None:
+    """Return the value that a wrapper contains and the notation that writes it back, or None for other values.
+
+    The items of a value may be live objects.
+    """
+    if type(value) is list:
+        if not value or not _may_be_block(value[0]):
+            return None
+        blocks = _stored(value)
+        return _read_blocks(blocks) if _are_blocks(blocks) else None
+    if type(value) is not dict or "content" not in value or not value.keys() <= KEYS:
+        return None
+    result = _stored(value)
+    if type(result) is not dict or not _are_blocks(result["content"]):
+        return None
+    return _read_result(result, result["content"])
+
+
+def unwrapped(value: Any) -> Any:
+    """Return the value that a wrapper contains in plain JSON types, or any other value unchanged."""
+    structure = read_json(value) if type(value) is str else value
+    found = read_mcp(structure)
+    return value if found is None else plain(found[0])
+
+
+def is_error(value: Any) -> bool:
+    """Return whether a value is the result of a tool call that failed, which the client never returns."""
+    return type(value) is dict and value.get("isError") is True
+
+
+def _may_be_block(item: Any) -> bool:
+    try:
+        item = shown(item)
+        kind = shown(item.get("type")) if type(item) is dict else None
+    except Unreducible:
+        return False
+    return type(kind) is str and kind in _REQUIRED
+
+
+def _stored(value: Any) -> Any:
+    try:
+        return plain(value)
+    except (Unreducible, RecursionError):
+        return None
+
+
+def _are_blocks(blocks: Any) -> bool:
+    return type(blocks) is list and all(map(_is_block, blocks))
+
+
+def _is_block(block: Any) -> bool:
+    """Return whether a value is a content block: it has the required fields of its type, and no other than its own."""
+    kind = block.get("type") if type(block) is dict else None
+    if type(kind) is not str or kind not in _REQUIRED:
+        return False
+    required, optional = _REQUIRED[kind], _OPTIONAL.get(kind, _OF_ANY)
+    if not all(type(block.get(name)) is expected for name, expected in required.items()):
+        return False
+    for name in block.keys() - required.keys() - {"type"}:
+        if name not in optional or not isinstance(block[name], optional[name]):
+            return False
+    return True
+
+
+# --- content blocks
+
+
+def _read_blocks(blocks: list[dict[str, Any]]) -> tuple[Any, Format]:
+    if len(blocks) == 1:
+        return _read_one(blocks[0])
+    values = [_value_of(block) for block in blocks[:-1]]
+    values.append(blocks[-1]["text"] if _may_be_marker(blocks[-1]) else _value_of(blocks[-1]))
+    media = [(value, block) for value, block in zip(values, blocks, strict=True) if type(value) is dict]
+
+    def block_of(item: Any) -> Any:
+        if type(item) is Block:
+            return item.block
+        if type(item) is dict:
+            return next((block for value, block in media if value is item), item)
+        return item if type(item) is not str else {"type": "text", "text": item}
+
+    # A single block would be read as its value.
+    return values, Format(_NAME, lambda items: list(map(block_of, items)), least=2)
+
+
+def _read_one(block: dict[str, Any]) -> tuple[Any, Format]:
+    if block["type"] != "text":
+        return _media_of(block), Format(_NAME, lambda _: [block])
+    return block["text"], Format(_NAME, lambda text: [{**block, "text": text}])
+
+
+def _value_of(block: dict[str, Any]) -> Any:
+    if block["type"] != "text":
+        return _media_of(block)
+    text = block["text"]
+    value = read_json(text) if text[:1] in ("[", "{") else None
+    return Block(text if value is None else value, block)
+
+
+def _may_be_marker(block: dict[str, Any]) -> bool:
+    """Return whether a block can be the marker of an earlier pass, as `block_of` writes it."""
+    return list(block) == ["type", "text"] and block["text"][:2] == markers.PREFIX
+
+
+def _media_of(block: dict[str, Any]) -> dict[str, Any]:
+    """Return the media item of an image or a sound as the client stores it, or one in place of a resource."""
+    data, media_type = block.get("data"), block.get("mimeType")
+    if type(data) is not str or type(media_type) is not str:
+        data, media_type = dump(block), "application/json"
+    return {"kind": "binary", "data": data, "media_type": media_type}
+
+
+# --- results of tool calls
+
+
+def _read_result(result: dict[str, Any], blocks: list[dict[str, Any]]) -> tuple[Any, Format] | None:
+    structure = result.get("structuredContent")
+    are_texts = all(block["type"] == "text" for block in blocks)
+    if structure and type(structure) is dict and are_texts:
+        return _read_structure(result, blocks, structure)
+    if not blocks:
+        return None
+    value, inner = _read_blocks(blocks)
+    return value, Format(_NAME, lambda new: {**result, "content": inner.write(new)}, least=inner.least)
+
+
+def _read_structure(
+    result: dict[str, Any], blocks: list[dict[str, Any]], structure: dict[str, Any]
+) -> tuple[Any, Format]:
+    """Read a result with a structure, whose texts may be copies of it."""
+    is_wrapped = structure.keys() == {"result"}  # the SDK of MCP wraps everything but objects
+    value = structure["result"] if is_wrapped else structure
+
+    @cache
+    def write_copies() -> Callable[[Any], list[dict[str, Any]]]:
+        return _copies(blocks, structure, value)
+
+    def write(new: Any) -> dict[str, Any]:
+        whole = {"result": new} if is_wrapped else new
+        return {**result, "content": write_copies()(new), "structuredContent": whole}
+
+    return value, Format(_NAME, write)
+
+
+def _copies(
+    blocks: Sequence[dict[str, Any]], structure: dict[str, Any], value: Any
+) -> Callable[[Any], list[dict[str, Any]]]:
+    """Return a function that writes a reduced value to the text blocks that are copies of it.
+
+    A block is a copy of the structure, of the value in it, or of one item of the value. Other blocks stay.
+    """
+    written, whole = dump(value), dump(structure)
+    if type(value) is list and len(value) == len(blocks) and all(map(_is_copy_of_item, blocks, value)):
+        return lambda items: [{"type": "text", "text": _text_of(item)} for item in items]
+
+    def copy(block: dict[str, Any], new: Any) -> dict[str, Any]:
+        text = block["text"]
+        if type(value) is str and text == value:
+            return {**block, "text": new}
+        found = read_json(text)
+        canonical = None if found is None else dump(found)
+        if canonical == written:
+            return {**block, "text": dump(new)}
+        return {**block, "text": dump({"result": new})} if canonical == whole else block
+
+    return lambda new: [copy(block, new) for block in blocks]
+
+
+def _is_copy_of_item(block: dict[str, Any], item: Any) -> bool:
+    if block.keys() != {"type", "text"}:
+        return False
+    text = block["text"]
+    found = read_json(text)
+    return text == _text_of(item) or (found is not None and dump(found) == dump(item))
+
+
+def _text_of(item: Any) -> str:
+    return item if type(item) is str else dump(item)
