@@ -205,7 +205,7 @@ class Step:
         if not self.op.recognises(places):
             return 0, True
         for place in places:
-            self.op.apply(place, work.root())
+            self.op.apply(place)
         return len(places), False
 
 
