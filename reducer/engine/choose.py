@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reducer.engine.earlier import hide_markers
+import msgspec
+
+from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
 from reducer.paths import Expression
@@ -20,6 +22,8 @@ from reducer.rules import Rule
 from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media
 
+_ESCAPED = "2026["
+"""The end of a marker's prefix that is escaped in JSON."""
 _FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
@@ -60,7 +64,8 @@ class Candidates:
             work = self._work(number, opened_again(top, by_lines=_by_lines(rule.text_paths)))
             if rule.text_paths is not None and not work.top.is_text:  # a line is a text, whatever it contains
                 open_texts(work.root(), rule.text_paths)
-            hide_markers(work, rule.reads_of_marked, content)
+            if rule.reads_marked and _may_hold_markers(content):
+                work.root().hide_markers()  # conditions must decide as if there were none (law 5)
             arrived = build(work.top.value, work.top.inside.get(0), 0, seen=True)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(arrived):
@@ -90,6 +95,17 @@ def is_too_small(rule: Rule, content: Any) -> bool:
 def has_chars(top: Opened, least: int) -> bool:
     """Return whether a content has at least so many characters."""
     return chars(top.value if top.is_json else top.write(top.value)) >= least
+
+
+def _may_hold_markers(content: Any) -> bool:
+    """Return whether a content can contain markers of an earlier pass, also in a text that encodes them."""
+    if type(content) is str:
+        return markers.PREFIX in content or _ESCAPED in content
+    try:
+        stored = msgspec.json.encode(content)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return True
+    return markers.PREFIX.encode() in stored or _ESCAPED.encode() in stored
 
 
 def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:

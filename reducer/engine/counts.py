@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from reducer import markers
@@ -15,8 +16,6 @@ from reducer.values import Unreducible, chars
 
 _SHARE = 4
 """A marker that no author asked for has at most one of so many removed characters."""
-_SHORTEST = len("0,")
-"""Characters of the shortest item with its separator."""
 _MARKER = chars([markers.written(1, "items")])
 """Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
@@ -37,8 +36,8 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     counted = _marks(items, marks)
     before = value[-1] if node.earlier else ""
     marker = _marker(items, removed, kept, counted)
-    is_worth = is_empty or _is_worth(marker, items, removed, kept, counted)
-    if marker != before and (not is_worth or _is_too_long(marker, before, items, removed, kept)):
+    least = _least(marker, before, items, removed, [True] if is_empty else counted)
+    if marker != before and not _lost(items, kept, least):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
     node.marker = before if marker == before else marker  # an unchanged list stays the same object
@@ -84,26 +83,36 @@ def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Se
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
-def _is_worth(marker: str, items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> bool:
-    """Return whether a marker has at most a quarter of the removed characters, or an author asked for it.
+def _least(marker: str, before: str, items: ShortenedList, removed: int, marks: Sequence[Mark]) -> float:
+    """Return how many characters must have been removed so that the marker of a list may be written.
 
-    The items are measured as the steps found them, so that an item that an earlier step emptied is short.
+    It has at most a quarter of them, or at most all of them if the list had a marker, an author asked for one, or it
+    mentions something.
     """
-    if items.node.earlier or any(marks):
-        return True
-    if False in marks and None not in marks:
-        return False
-    if any(needed.entities for needed in items.found.values()):
-        return True
-    least = _SHARE * (chars([marker]) - 1)
-    if _SHORTEST * removed >= least:
-        return True
+    earlier = items.node.earlier
+    mentions = any(needed.entities for needed in items.found.values())
+    if not (earlier or any(marks)):
+        if False in marks and None not in marks:
+            return inf
+        if not mentions:
+            return _SHARE * (chars([marker]) - 1)
+    if items.are_texts and earlier:
+        return 0
+    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+    return more + removed  # the commas of the removed items do not count
+
+
+def _lost(items: ShortenedList, kept: Collection[int], least: float) -> bool:
+    """Return whether the removed items have at least so many characters, with a comma each.
+
+    They are measured as the steps found them, so that an item that an earlier step emptied is short.
+    """
     count = 0
     for index, step in _removed(items, kept):
-        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
         if count >= least:
-            return True
-    return False
+            break
+        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
+    return count >= least
 
 
 def _chars(item: Any) -> int:
@@ -116,25 +125,9 @@ def _chars(item: Any) -> int:
 
 def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the index of each item that is not in `kept`, with the step that removed it."""
-    versions = [(version.step, frozenset(version.kept)) for version in items.node.versions]
-    for index in range(len(items.value)):
+    for index, step in items.node.removed(items.value).items():
         if index not in kept:
-            yield index, next(step for step, left in versions if index not in left)
-
-
-def _is_too_long(marker: str, before: str, items: ShortenedList, removed: int, kept: Collection[int]) -> bool:
-    """Return whether a marker has more characters than the removed items and the marker of an earlier pass."""
-    if items.are_texts and items.node.earlier:
-        return False
-    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
-    if removed >= more:
-        return False
-    count = 0
-    for index, _ in _removed(items, kept):
-        if count >= more:
-            break
-        count += _chars(items.value[index])
-    return more > count
+            yield index, step
 
 
 def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:

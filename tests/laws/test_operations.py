@@ -30,7 +30,7 @@ class DropNull(Op):
         return "drop_null"
 
     def apply(self, place: Place) -> None:
-        place.keep_items([index for index, item in enumerate(place.contents()) if item is not None])
+        place.keep_items_that(lambda item: item is not None)
 
     def describe(self, place: str) -> str:
         return f"drops null from {place}"
