@@ -36,8 +36,8 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     counted = _marks(items, marks)
     before = value[-1] if node.earlier else ""
     marker = _marker(items, removed, kept, counted)
-    least = _least(marker, before, items, removed, [True] if is_empty else counted)
-    if marker != before and not _lost(items, kept, least):
+    least, as_found = _least(marker, before, items, removed, [True] if is_empty else counted)
+    if marker != before and not _lost(items, kept, least, as_found):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
     node.marker = before if marker == before else marker  # an unchanged list stays the same object
@@ -83,35 +83,34 @@ def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Se
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
-def _least(marker: str, before: str, items: ShortenedList, removed: int, marks: Sequence[Mark]) -> float:
-    """Return how many characters must have been removed so that the marker of a list may be written.
+def _least(marker: str, before: str, items: ShortenedList, removed: int, marks: Sequence[Mark]) -> tuple[float, bool]:
+    """Return how many characters a list must have lost to get its marker, and whether they are counted as found.
 
-    It has at most a quarter of them, or at most all of them if the list had a marker, an author asked for one, or it
-    mentions something.
+    The marker has at most a quarter of the characters as the steps found them, so that an item that an earlier step
+    emptied is short. If the list had a marker, an author asked for one, or it mentions something, it has at most as
+    many characters as the items had in the return.
     """
     earlier = items.node.earlier
     mentions = any(needed.entities for needed in items.found.values())
     if not (earlier or any(marks)):
         if False in marks and None not in marks:
-            return inf
+            return inf, True
         if not mentions:
-            return _SHARE * (chars([marker]) - 1)
+            return _SHARE * (chars([marker]) - 1), True
     if items.are_texts and earlier:
-        return 0
+        return 0, False
     more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
-    return more + removed  # the commas of the removed items do not count
+    return more + removed, False  # the commas of the removed items do not count
 
 
-def _lost(items: ShortenedList, kept: Collection[int], least: float) -> bool:
-    """Return whether the removed items have at least so many characters, with a comma each.
-
-    They are measured as the steps found them, so that an item that an earlier step emptied is short.
-    """
+def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
+    """Return whether the removed items have at least so many characters, with a comma each."""
     count = 0
     for index, step in _removed(items, kept):
         if count >= least:
             break
-        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
+        item = left_of(items.value, items.node, index, step - 1) if as_found else items.value[index]
+        count += _chars(item) + 1
     return count >= least
 
 
