@@ -27,7 +27,8 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     only counts then. Return the number of removed items that no marker counts.
     """
     value, node = items.value, items.node
-    restored = {index for index, needed in items.found.items() if needed.referenced}.union(node.restored or ())
+    restored = set(node.restored or ())
+    restored.update(index for index, needed in items.found.items() if needed.referenced)
     kept = restored.union(node.kept() or (), (len(value) - 1,) if node.earlier else ())
     removed = len(value) - len(kept)
     is_empty = is_root and removed == len(value)
@@ -40,7 +41,8 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     if marker != before and not _lost(items, kept, least, as_found):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
-    node.marker = before if marker == before else marker  # an unchanged list stays the same object
+    # An unchanged list stays the same object.
+    node.marker = before if marker == before else marker
     if items.are_texts:
         node.restored = dict.fromkeys(restored)
     return 0 if marker else removed
@@ -60,9 +62,8 @@ def _keeps_one(items: ShortenedList) -> bool:
 
 def _marks(items: ShortenedList, marks: Sequence[Mark]) -> list[Mark]:
     """Return the marks of the steps that removed items of a list, now and in an earlier pass."""
-    node = items.node
-    labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
-    steps = {version.step for version in node.versions if version.step}
+    labels = {label for (label, _), _ in items.earlier.tallies}
+    steps = {version.step for version in items.node.versions if version.step}
     counted: list[Mark] = []
     for number, mark in enumerate(marks):
         was_counted = isinstance(mark, Expression) and mark.text in labels
@@ -73,13 +74,12 @@ def _marks(items: ShortenedList, marks: Sequence[Mark]) -> list[Mark]:
 
 def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> str:
     """Write the marker of a list for the items that it lost, or return an empty text if it lost none."""
-    earlier = items.node.earlier
-    mentions = dict.fromkeys(earlier.mentions if earlier else ())
+    mentions = dict.fromkeys(items.earlier.mentions)
     for needed in items.found.values():
         mentions.update(dict.fromkeys(() if needed.referenced else needed.entities))
-    if not (earlier or mentions or removed):
+    count = removed + items.earlier.count
+    if not (count or mentions):
         return ""
-    count = removed + (earlier.count if earlier else 0)
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
@@ -131,13 +131,10 @@ def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int,
 
 def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:
     """Count the removed items by the values of expressions, and add the earlier counts."""
-    node = items.node
     expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
-    tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
-    if not expressions:
-        return tallies
-    for index, step in _removed(items, kept):
-        item = left_of(items.value, node, index, step - 1)
+    tallies = Counter(dict(items.earlier.tallies))
+    for index, step in _removed(items, kept) if expressions else ():
+        item = left_of(items.value, items.node, index, step - 1)
         for label, expression in expressions.items():
             counted = markers.countable(expression.evaluate(item))
             tallies.update([(label, counted)] if counted else ())
