@@ -106,9 +106,14 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
         return address if is_range or start < 2 or mask[start - 2] not in _LETTERS else None
+    return None if _is_no_host(data, start, end) else address
+
+
+def _is_no_host(data: bytes, start: int, end: int) -> bool:
+    """Return whether four numbers are a reserved address, an object id or a version."""
     if data.startswith(_NO_HOST, start, end) and data[start:end] != b"0.0.0.0":
-        return None
-    return None if is_version(data, start, end) else address
+        return True
+    return is_version(data, start, end)
 
 
 def _is_longer(mask: bytes, end: int) -> bool:

@@ -76,9 +76,8 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     place = _PLACE.match(data, first)
     if place is None:
         return None
-    user = _USER.match(data, first) if data[place.end() : place.end() + 1] in _BEFORE_USER else None
-    if user:
-        place = _PLACE.match(data, user.end()) or place
+    if data[place.end() : place.end() + 1] in _BEFORE_USER:
+        place = _after_user(data, first) or place
     host, host_end, end = place["host"], place.end("host"), place.end()
     named = _host(host, scheme in (b"file", b"smb"))
     if named is None or (scheme == b"file" and data[first] == 47):
@@ -93,6 +92,12 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     end = max(end, host_end)
     before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
+
+
+def _after_user(data: bytes, start: int) -> re.Match[bytes] | None:
+    """Return the match of the host and the port after a user and a password, or None if there is no user."""
+    user = _USER.match(data, start)
+    return _PLACE.match(data, user.end()) if user else None
 
 
 def _path_end(data: bytes, start: int, before: bytes) -> int:

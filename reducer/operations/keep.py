@@ -77,10 +77,6 @@ class Keep(Op):
         """The keys or filters."""
         return self.keep.names if isinstance(self.keep, Strict) else self.keep
 
-    @property
-    def _named_targets(self) -> str:
-        return named(target.text for target in self.targets)
-
     def conditions(self) -> Sequence[Expression]:
         return [target.condition for target in self.targets if target.condition is not None]
 
@@ -128,7 +124,7 @@ class Keep(Op):
         if self.shortens():
             filters = named((target.text for target in self.targets), "or")
             return f"keeps only {items_of(place)} that match {filters}{marked(self.mark)}"
-        kept = f"keeps only {self._named_targets} of {place}"
+        kept = f"keeps only {named(target.text for target in self.targets)} of {place}"
         return f"{kept}, whatever else it has" if isinstance(self.keep, Strict) else kept
 
     def leaves_alone(self) -> str:
@@ -139,9 +135,6 @@ class Keep(Op):
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.targets if target.chain]
-
-    def of_each(self) -> str:
-        return "" if self.shortens() else self._named_targets
 
     def to_keep(self, key: str) -> str:
         return f"add `{key}` to `keep`"

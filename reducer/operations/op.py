@@ -113,10 +113,6 @@ class Op(StepKeys):
         """Return whether it can remove keys."""
         return bool([*self.names()])
 
-    def of_each(self) -> str:
-        """Return in words what it keeps of each item of a list, or an empty text."""
-        return ""
-
     def conditions(self) -> Iterable[Expression]:
         """Return the expressions that it evaluates on the items at its place."""
         return ()

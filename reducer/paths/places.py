@@ -168,8 +168,11 @@ class Path:
     @property
     def filters(self) -> tuple[tuple[Shape, Expression], ...]:
         """Return each filter with the shape that leads to the items it accepts."""
-        shape = self.shape
-        return tuple((shape[: n + 1], step[1]) for n, step in enumerate(shape) if step[0] in ("filter", "only"))
+        found = []
+        for number, (kind, *arguments) in enumerate(self.shape, 1):
+            if kind in ("filter", "only"):
+                found.append((self.shape[:number], arguments[0]))
+        return tuple(found)
 
     def places(self, value: Any) -> list[ValuePlace]:
         """Return the places in a JSON value, in order. Raises `values.Unreducible` if a filter finds it too deep."""

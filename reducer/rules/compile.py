@@ -12,7 +12,7 @@ from typing import Any
 from reducer.entities import expand
 from reducer.entities.custom import read_words
 from reducer.entities.vocabulary import Vocabulary
-from reducer.errors import Diagnostic, Location, RuleError, did_you_mean, nearest
+from reducer.errors import Diagnostic, Location, RuleError
 from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations.fields import Mark, Preserved
 from reducer.operations.op import Op
@@ -113,21 +113,22 @@ def compile_rules(
     for tree, report in files:
         rules += _compile_rule(tree, _Context(report, vocabulary, conditions))
     replaced = check_tool_names(files)
-    if any(report.has_errors for report in reports):
-        return None, _in_order(reports)
-    if rules:
-        lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
-    problems, applied = _in_order(reports), tuple(_without(rules, replaced))
-    found = Texts(texts, tuple(words.items()))
-    ruleset = Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced, texts=found)
-    return ruleset, problems
-
-
-def _in_order(reports: Iterable[Report]) -> tuple[Diagnostic, ...]:
-    problems: list[Diagnostic] = []
+    has_errors = any(report.has_errors for report in reports)
+    used = set[str]()
+    for rule in rules:
+        used |= rule.types
+    if rules and not has_errors:
+        lint_unused_types(files, used)
+    found: list[Diagnostic] = []
     for report in reports:
-        problems += report.in_order()
-    return tuple(problems)
+        found += report.in_order()
+    problems = tuple(found)
+    if has_errors:
+        return None, problems
+    applied = tuple(_without(rules, replaced))
+    read = Texts(texts, tuple(words.items()))
+    ruleset = Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced, texts=read)
+    return ruleset, problems
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
@@ -158,7 +159,7 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
     is_shared = not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS)
     if is_shared:
         data["tool"] = "-"
-    _insert_conditions(data, tree, context)
+    _insert_conditions(data, context.conditions)
     checked = validated(RuleFile, data, tree, report, context=context.vocabulary)
     if checked is None or is_shared:
         return
@@ -175,19 +176,13 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
     yield _assembled(report, checked, steps, context.vocabulary, general)
 
 
-def _insert_conditions(data: dict[str, Any], tree: Tree, context: _Context) -> None:
-    """Replace the names of conditions in `always_keep` by their texts, and warn about those that are misspelt."""
+def _insert_conditions(data: dict[str, Any], conditions: Mapping[str, str]) -> None:
+    """Replace the names of conditions in `always_keep` by their texts."""
     steps = data.get("steps")
-    for number, step in enumerate(steps if type(steps) is list else ()):
+    for step in steps if type(steps) is list else ():
         word = step.get("always_keep") if type(step) is dict else None
-        if type(word) is not str:
-            continue
-        near = nearest(word, context.conditions) if word.isidentifier() else ""
-        if word in context.conditions:
-            step["always_keep"] = context.conditions[word]
-        elif near:
-            message = f"`{word}` is not a condition, so it is used as a key"
-            context.report.add(locate(tree, ("steps", number, "always_keep")), "W032", message, did_you_mean(near))
+        if type(word) is str:
+            step["always_keep"] = conditions.get(word, word)
 
 
 def _step(number: int, op: Op, tree: Tree, context: _Context, general: frozenset[str] | None) -> Step:

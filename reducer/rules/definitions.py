@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from reducer.entities.custom import (
-    MAX_WORDS,
     CustomTypeError,
     Find,
     compile_pattern,
@@ -93,10 +92,10 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> 
     return Vocabulary(known.custom, MappingProxyType(ignored))
 
 
-def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
+def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: Set[str]) -> None:
     """Warn about custom entity types that no rule uses."""
     for name, key, _, report in definitions(files, "entities"):
-        if name not in {*used, *ALL_TYPES}:
+        if name not in used and name not in ALL_TYPES:
             report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
@@ -123,10 +122,7 @@ def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tup
             words.update(dict.fromkeys(words_in(Path(report.file).parent / file)))
         except CustomTypeError as error:
             report.add(locate(node, ("words_file", number)), "E096", error.message, error.help)
-    if len(words) > MAX_WORDS:
-        message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
-        report.add(definition.key, "E096", message)
-    elif words:
+    if words:
         finders.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
     for number, text in enumerate(keys.pattern or ()):
         try:

@@ -51,9 +51,8 @@ def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
 
 
 def _edited(data: bytes, edit: Edit) -> bytes:
-    text = data.decode("utf-8", "surrogateescape")
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    pieces = _BREAK.split(text.removeprefix(mark))
-    row, start = 2 * (edit.line - 1), edit.column - 1
-    pieces[row] = pieces[row][:start] + edit.text + pieces[row][start + edit.width :]
-    return (mark + "".join(pieces)).encode("utf-8", "surrogateescape")
+    pieces = _BREAK.split(data.decode("utf-8", "surrogateescape"))
+    line = pieces[2 * (edit.line - 1)]
+    start = edit.column - 1 + line.startswith("\ufeff")
+    pieces[2 * (edit.line - 1)] = line[:start] + edit.text + line[start + edit.width :]
+    return "".join(pieces).encode("utf-8", "surrogateescape")

@@ -131,13 +131,9 @@ def descriptions(rule: Rule) -> list[Description]:
         whole.append("keeps every key of every object; removed values become empty")
     left_alone = {step.op.leaves_alone() for step in rule.steps} - {""}
     whole += sorted(left_alone)
-    lines: dict[frozenset[str], list[str]] = {}
-    for step in rule.steps:
-        lines.setdefault(step.preserves, []).append(str(step.location.line))
-    lines.pop(frozenset(), None)
-    for types, numbers in lines.items():
-        where = f" in {'line' if len(numbers) == 1 else 'lines'} {enumerated(numbers)}"
-        whole.append(f"preserves {enumerated(_grouped(types))}{where if len(numbers) < len(rule.steps) else ''}")
+    preserved = frozenset[str]().union(*(step.preserves for step in rule.steps))
+    if preserved:
+        whole.append(f"preserves {enumerated(_grouped(preserved))}")
     for types, count in rule.bounds:
         whole.append(f"preserves at most {counted(count, 'value')} of {enumerated(_grouped(types))}")
     described = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
@@ -164,24 +160,12 @@ def _target(max_chars: int) -> str:
 
 
 def _steps(steps: Iterable[Step]) -> list[Description]:
-    described: list[Description] = []
-    before: Step | None = None
+    described = []
     for step in steps:
-        keys = step.op.of_each()
-        if before is not None and keys and _selects_items(before, step):
-            described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
-        else:
-            place = f"{LINES_OF if step.op.lines else ''}{_place(step.path)}"
-            gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
-            described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
-        before = step
+        place = f"{LINES_OF if step.op.lines else ''}{_place(step.path)}"
+        gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
+        described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
     return described
-
-
-def _selects_items(before: Step, step: Step) -> bool:
-    """Return whether the previous step selects the items whose keys this step selects."""
-    same = before.path.text == step.path.text and before.op.when == step.op.when
-    return same and bool(before.op.shortens()) and not before.op.names()
 
 
 def _gate(when: When) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
@@ -45,8 +44,9 @@ def schema_text(tools: Iterable[str], files: Iterable[Path]) -> bytes:
         tree, report = parse(read_file(file, MAX_RULE_BYTES), str(file))
         if tree is not None:
             trees.append((tree, report))
-    entities, conditions = ([each.name for each in definitions(trees, name)] for name in ("entities", "conditions"))
-    text = json.dumps(rule_schema(tools, sorted(entities), conditions), ensure_ascii=False, indent=1)
+    entities = sorted(each.name for each in definitions(trees, "entities"))
+    conditions = [each.name for each in definitions(trees, "conditions")]
+    text = json.dumps(rule_schema(tools, entities, conditions), ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
 
 
@@ -56,8 +56,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     Editors suggest `tools` and `conditions`. `entities` are the custom entity types, which are valid in addition to the
     built-in types.
     """
-    models: tuple[type[BaseModel], ...] = (RuleFile, EntityKeys)
-    _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
+    _, whole = models_json_schema([(RuleFile, "validation"), (EntityKeys, "validation")], schema_generator=_Generator)
     kinds: dict[str, Schema] = whole["$defs"]
     rule = kinds.pop("RuleFile")
     keys = rule["properties"]
@@ -95,7 +94,7 @@ def hover(op: type[Op]) -> str:
 
 def _shown(example: Example) -> str:
     """Format an example as Markdown: the step, the given content and the result."""
-    given, result = (json.dumps(value, ensure_ascii=False) for value in (example.given, example.result))
+    given, result = json.dumps(example.given, ensure_ascii=False), json.dumps(example.result, ensure_ascii=False)
     step = "\n  ".join(f"{key}: {written(item)}" for key, item in example.step.items())
     return (
         f"{example.title[:1].upper()}{example.title[1:]}:\n\n```yaml\n- {step}\n```\n\n```text\n{given}\n{result}\n```"

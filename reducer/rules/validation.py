@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import filterfalse
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -14,7 +15,7 @@ from reducer.entities.entity import ALL_TYPES
 from reducer.errors import Edit, did_you_mean, is_typo, nearest
 from reducer.operations import operations
 from reducer.operations.fields import Target, When
-from reducer.operations.op import Op, StepKeys
+from reducer.operations.op import StepKeys
 from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
@@ -80,7 +81,7 @@ def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: I
     misspelt: set[Place] = set()
     seen: set[Place] = set()
     for details in errors:
-        place = tuple(step for step in details["loc"] if not _is_tag(step))
+        place = tuple(filterfalse(_is_tag, details["loc"]))
         placed.append((details, place))
         if details["type"] == "extra_forbidden":
             misspelt.add(place[:-1])
@@ -125,8 +126,7 @@ def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place
         nested = _nested().get(key, nested)
         owner = owner if _is_tag(key) else locate(owner, (key,))
     known = [field.alias or name for name, field in nested.model_fields.items()]
-    action = nested.verb() if issubclass(nested, Op) else ""
-    _report_unknown(report, owner, str(word), known, action=action)
+    _report_unknown(report, owner, str(word), known)
 
 
 def _report_no_action(report: Report, node: Tree) -> None:
@@ -147,14 +147,19 @@ def _report_no_action(report: Report, node: Tree) -> None:
 
 def _report_warnings(report: Report, node: Tree, value: Any) -> None:
     """Report the warnings of all paths and expressions in a validated value."""
-    if isinstance(value, BaseModel | dict | tuple):
-        items = enumerate(value) if isinstance(value, tuple) else value.items() if isinstance(value, dict) else value
-        for key, inner in items:
-            _report_warnings(report, locate(node, (key,)), inner)
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, tuple):
+        items = enumerate(value)
+    elif isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, BaseModel):
+        items = value
     elif isinstance(value, Path | Expression | Target):
         for warning in value.warnings:
             span = part(node, warning.column - 1, warning.width)
             report.add(span, warning.code, warning.message, warning.help)
+    for key, inner in items:
+        _report_warnings(report, locate(node, (key,)), inner)
 
 
 def _is_tag(step: str | int) -> bool:
@@ -192,8 +197,8 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     return report.add(at, code, text, advice, fix=fix)
 
 
-def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:
-    """Report the key `word` of a mapping that allows only the keys `known`: a step if it has an `action`."""
+def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str]) -> None:
+    """Report the key `word` of a mapping that allows only the keys `known`."""
     key = locate(tree, (word,), key=True)
     keys = plain(tree) if isinstance(tree, MappingNode) else {}
     value = keys.get(word)
@@ -201,7 +206,7 @@ def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str
     if advice := advice_for_key(word, value, known):
         report.add(key, "E010", f"unknown key `{word}`", advice)
     elif advice := advice_elsewhere(word, value):
-        report.add(key, "E018", f"`{word}` is not valid {f'with `{action}`' if action else 'here'}", advice)
+        report.add(key, "E018", f"`{word}` is not valid here", advice)
     else:
         fix = replaced(key, name) if name and is_typo(word, name, known) else ()
         advice = did_you_mean(name) or f"expected one of {listed(known)}"

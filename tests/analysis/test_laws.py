@@ -22,11 +22,18 @@ EMPTY_LINE = rules(steps=[{"limit": 1, "lines": True, "mark": True}], max_chars=
 # The letters and digits of an escape are not part of the word.
 ESCAPES = rules(steps=[{"extract": ["domain"]}]), f"{'a word ' * 20}\\x41mail-diacie[.]top \\u00e4evil-updates.com"
 
+# The bound on domains removes the second one, which is written with other escapes in the nested text.
+NOTES = (
+    '{"a": {"id": 7, "note": "seen at evil-updates.com in the night, again and again, by \\\\u0440\\\\u0430ypal.com"}}'
+)
+NESTED = rules(steps=[{"path": "raw.a", "keep": ["id"]}], preserve={"domain": 1}), {"raw": NOTES}
+
 
 @laws
 @example((None, *MIXED_LINE_ENDS))
 @example((None, *EMPTY_LINE))
 @example((None, *ESCAPES))
+@example((None, *NESTED))
 @given(cases)
 def test_the_engine_breaks_no_law(case: Any) -> None:
     _, ruleset, content = case

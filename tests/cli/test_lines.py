@@ -165,7 +165,7 @@ def test_all_verbs_find_the_only_history_in_json_lines(folder: Path, cli: Cli, n
         (lines,) = result.json["lines"]
         assert (result.code, lines["lines"], lines["bad"]) == (1, 14, 13)
         assert (result.json["totals"]["calls"], result.json["totals"]["reduced"]) == (1, 1)
-    for verb, answer in (["query", "length(records)"], "  30\n"), (["try", "lookup.yaml"], "a return of `lookup`"):
+    for verb, answer in (["query", "length(records)"], "  30\n"), (["try", "lookup.yaml"], "c1 (lookup.yaml)"):
         result = cli(*verb, name)
         assert (result.code, result.out.count(answer)) == (0, 1)
         *skipped, others = result.err.splitlines()

@@ -152,9 +152,3 @@ def test_quoted_yaml_is_read_back(value: Any, flow: bool, unicode: bool) -> None
     # PyYAML does not escape these line separators, but rule files must.
     assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))
     assert plain(valid(text)) == value
-
-
-# A key in YAML has at most 1,024 characters, including escapes.
-@given(nested(st.text(max_size=80)), st.sampled_from([None, 2]))
-def test_json_is_valid(value: Any, indent: int | None) -> None:
-    assert plain(valid(json.dumps(value, indent=indent))) == value

@@ -32,7 +32,7 @@ steps:
 tests:
   - name: three hosts stay
     given: {file: samples/hosts.json}
-    expect: {values: {"length(hosts)": 3}}
+    expect: {values: {"length(hosts)": 4}}
 """
 HOSTS = {
     "hosts": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     assert answer["problems"] == []
     assert (answer["tools"], answer["samples"]) == (["list_hosts"], ["samples/hosts.json"])
     assert json.loads(bench.get("GET", "rule", name="samples/hosts.json")["text"]) == HOSTS
-    assert answer["did"]["characters"] == {"before": 749, "after": 257, "removed": 492, "saved": 0.6569}
+    assert answer["did"]["characters"] == {"before": 749, "after": 275, "removed": 474, "saved": 0.6328}
     assert [(step["name"], step["line"]) for step in answer["did"]["steps"]] == [("limit hosts", 5)]
     assert [one["value"] for one in answer["did"]["lost_entities"]] == [f"192.0.2.{n}" for n in range(6)]
     assert answer["tree"]["node"]["items"][0]["ranges"] == [[0, 6, 1, 0]]
@@ -143,7 +144,7 @@ def test_any_text_is_answered(start: Start, text: str) -> None:
 
 def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
     bench = start()
-    assert run(bench, RULE, SAMPLE)["did"]["characters"]["after"] == 257
+    assert run(bench, RULE, SAMPLE)["did"]["characters"]["after"] == 275
     text = run(bench, "version: 1\ntool: log\nsteps:\n  - {truncate: 20}\n", "a line of a log\n" * 20)
     assert text["did"]["status"] == "reduced"
     assert run(bench, RULE, None)["tree"] is None
@@ -218,10 +219,8 @@ def test_a_draft_without_anything_to_remove_has_no_steps(start: Start) -> None:
 
 
 def test_documented_requests_exist() -> None:
-    documented = {
-        tuple(line.split("|")[1].replace("`", "").split()) for line in str(api.__doc__).splitlines() if "/api/" in line
-    }
-    assert documented == set(api._ENDPOINTS)
+    documented = re.findall(r"^\| (GET|PUT|POST) `(/api/\w+)`", str(api.__doc__), re.MULTILINE)
+    assert set(documented) == set(api._ENDPOINTS)
 
 
 def test_a_rule_in_a_link_is_refused(start: Start, tmp_path: Path) -> None:
@@ -236,10 +235,8 @@ def test_a_rule_in_a_link_is_refused(start: Start, tmp_path: Path) -> None:
             bench.ask("PUT", "rule", name=name, text="mine", version=""),
             bench.ask("POST", "run", name=name, text=RULE, content=0),
         ):
-            assert (status, answer["error"]) == (
-                400,
-                f"`{name}` is a link, or is in one; open the folder that it leads to",
-            )
+            assert status == 400
+            assert answer["error"] == f"`{name}` is a link, or is in one; open the folder that it leads to"
     assert secret.read_text() == "secret"
     assert not (tmp_path / "new.yaml").exists()
 
@@ -250,12 +247,8 @@ def test_steps_are_offered_with_the_text_that_contains_them(start: Start) -> Non
     given = {"keys": ["hosts", 3, "note"], "content": 0}
     answer = bench.get("POST", "steps", text=text, **given)
     assert answer["path"] == "hosts[*].note"
-    assert [(step["label"], step["at"]) for step in answer["steps"]] == [
-        ("keep", "hosts"),
-        ("drop", "hosts"),
-        ("limit 4", "hosts"),
-        ("truncate 23", "hosts[*].note"),
-    ]
+    steps = [("keep", "hosts"), ("drop", "hosts"), ("limit 4", "hosts"), ("truncate 23", "hosts[*].note")]
+    assert [(step["label"], step["at"]) for step in answer["steps"]] == steps
     assert answer["steps"][1]["text"] == f"{text}  - path: hosts\n    drop: [note]\n"
     status, refused = bench.ask("POST", "steps", text="", **given)
     assert (status, refused) == (400, {"error": "correct this first: the file is empty"})

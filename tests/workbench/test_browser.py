@@ -74,15 +74,15 @@ def replace(page: Any, old: str, new: str) -> None:
 
 def test_a_mistake_is_shown_and_its_correction_changes_the_result(start: Start, open_page: Open) -> None:
     page = open_page(start())
-    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
     expect(page.locator("#tests .passed")).to_contain_text("three hosts stay")
     replace(page, "limit: 3", "limt: 2")
     expect(page.locator("#problems li")).to_contain_text("Line 6 unknown key `limt`")
     page.locator(".cm-lintRange-error").hover()
     expect(page.locator(".cm-tooltip .problem")).to_contain_text("did you mean `limit`?")
-    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
     replace(page, "limt", "limit")
-    expect(page.locator("#sizes")).to_have_text("749 → 175 characters, 76.6% saved")
+    expect(page.locator("#sizes")).to_have_text("749 → 193 characters, 74.2% saved")
     expect(page.locator("#problems li")).to_have_count(0)
     expect(page.locator("#tests .failed")).to_contain_text("`length(hosts)` is not as expected")
 
@@ -142,7 +142,7 @@ def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start
     page.locator("#paste").click()
     page.locator("#sample-text").fill(json.dumps(HOSTS))
     page.locator("#sample button", has_text="Use this sample").click()
-    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
     page.locator(".cm-line", has_text="path: hosts").click()
     expect(page.locator("#before .row.marked")).to_contain_text("hosts")
 
@@ -232,7 +232,7 @@ def test_a_dropped_file_is_a_sample(start: Start, open_page: Open, place: str) -
     page.dispatch_event(place, "dragover", {"dataTransfer": dropped})
     page.dispatch_event(place, "drop", {"dataTransfer": dropped})
     expect(page.locator("#returns option").first).to_have_text("Your sample")
-    expect(page.locator("#sizes")).to_have_text("339 → 257 characters, 24.2% saved")
+    expect(page.locator("#sizes")).to_have_text("339 → 275 characters, 18.9% saved")
     expect(page.locator("#before")).to_contain_text("[4 items]")
     expect(page.locator("#status")).to_have_text("")
 
