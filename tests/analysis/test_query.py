@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from contextlib import suppress
 from typing import Any
 
 import jmespath
 import pytest
-import yaml
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.analysis.query import Found, compile_query, explain, query
 from reducer.paths import Path, PathError, compile_path
 from reducer.values import Unreducible
-from tests.helpers import nested
+from tests.helpers import nested, table
 from tests.laws.strategies import NAMES, values
 
 
@@ -94,7 +92,7 @@ DATA = {
     "nested": [[{"q": 1}]],
     "empty": [],
 }
-CASES = yaml.safe_load((pathlib.Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["paths"]
+CASES = table(__file__, "nothing_found.yaml")["paths"]
 
 
 @pytest.mark.parametrize(("path", "message", "meant"), [(path, *case) for path, case in CASES.items()])
