@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from reducer.workbench.server import redirect_file
-from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
+from tests.cli.conftest import history
+from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench
 
 api = pytest.importorskip(
     "playwright.sync_api", reason="the package `playwright` is missing: pip install -e '.[browser]'"
