@@ -79,25 +79,19 @@ def test_cost_of_requests() -> None:
     assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 
 
-def test_every_request_saves_what_rules_remove() -> None:
-    found = _measured(_history([CONTENT], USED))
-    assert found.recorded.new - found.reduced.new == len(dump(ROWS)) - len(dump(ROWS[:2]))
-    assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
-
-
-def test_measures_add_up() -> None:
+def test_every_request_saves_what_rules_remove_and_measures_add_up() -> None:
     one = _measured(_history([CONTENT], USED))
+    assert one.recorded.new - one.reduced.new == len(dump(ROWS)) - len(dump(ROWS[:2]))
+    assert (one.recorded.requests, one.recorded.again) == (2, one.reduced.again) == (2, len("What is it?"))
     two = added(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
-    assert (two.recorded, two.reduced) == (added(one.recorded, one.recorded), added(one.reduced, one.reduced))
     assert two.recorded.new == 2 * one.recorded.new
     assert added(one, Measures()) == added(Measures(), one) == one
 
 
 def test_histories_without_tool_returns() -> None:
-    parts = b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}'
-    deep = b"[" * 5_000 + b"]" * 5_000
-    for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % deep):
+    deep = b'{"kind":"request","parts":[],"x":%s}' % (b"[" * 5_000 + b"]" * 5_000)
+    for message in (b"", b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}', deep):
         assert _measured(b"[" + message + b"]").references == 0
 
 
@@ -156,9 +150,7 @@ NESTED = {"text": '{"rows": [1, 2, 3], "more": "[4, 5]"}', "rest": [6, "x", 7]}
     ("text", "content", "expected"),
     [
         ("head:2", NESTED, {"text": '{"rows":[1,2],"more":"[4,5]"}', "rest": [6, "x"]}),
-        ("head:1", '{"a": "[1, 2]"}', '{"a":"[1]"}'),
         ("minify", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),
-        ("minify", '{"a": "[1, 2]"}', '{"a":[1,2]}'),
         ("minify", "no JSON", "no JSON"),
         ("minify+cut:8", '{"a": "[1, 2]"}', '{"a":[1,'),
         ("minify+cut:99", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -118,22 +117,6 @@ def test_planted_changes_in_a_reduction_are_found(folder: Path, cli: Cli, sample
         report = cli("validate", "changed.json", "--against", str(sample), "--format", "json").json
         return {finding["code"] for finding in report["files"][0]["findings"] if finding["code"] > "V1"}
 
-    def changed(**fields: Any) -> str:
-        value = json.loads(reduced)
-        next(results(value)).update(fields)
-        return json.dumps(value, indent=1, ensure_ascii=False)
-
     assert found(reduced) == set()
-    assert "V101" in found(changed(name="other"))
-    assert "V101" in found(changed(is_error=None))
-    assert found(changed(content=5)) & {"V101", "V104"}
     assert found(reduced.replace('"role"', '"role" ', 1)) == {"V101"}
-
-
-def results(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the tool results in a session history."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, dict):
-        yield from value.get("results") or ()
-    for item in items:
-        yield from results(item)
+    assert found(re.sub('"content": *(\\[|")', r'"content": 5, "was": \1', reduced, count=1)) & {"V101", "V104"}

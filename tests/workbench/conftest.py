@@ -18,7 +18,9 @@ import pytest
 from reducer.inputs.sources import find_sources
 from reducer.workbench.api import open_bench
 from reducer.workbench.server import TOKEN_HEADER, create_server
-from tests.cli.conftest import history
+from tests.cli.conftest import cli, folder, history
+
+__all__ = ["cli", "folder"]
 
 TOKEN = "a-token-for-tests"
 NO_PLAYWRIGHT = "the package `playwright` is missing: pip install -e '.[browser]'"
