@@ -1,7 +1,7 @@
-"""Requests with 1,000 reduced returns, with an answer of 50 MB, and with an archive.
+"""Requests with 1,000 reduced returns, and with an archive.
 
-Targets: a second pass over reduced returns takes at most twice as long as a bare loop over the parts, a huge answer at
-most 0.2 s longer than without reducer, and an archive at most a tenth longer than without one.
+Targets: a second pass over reduced returns takes at most twice as long as a bare loop over the parts, and an archive at
+most a tenth longer than without one.
 """
 
 from __future__ import annotations
@@ -13,18 +13,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
 
 from reducer import Reducer
-from reducer.agent import Archive, ReduceToolReturns, history_processor
+from reducer.agent import Archive, history_processor
 from reducer.histories.stored import returns
-from tests.agent.agents import PROMPT, call, context, reducer_of
+from tests.agent.agents import call, context, reducer_of
 
 ROOT = Path(__file__).parents[2]
-
-
 RULES = reducer_of("version: 1\ntool: explore\nsteps:\n  - limit: 20\npreserve: []\n")
 
 
@@ -50,29 +46,6 @@ def test_passes(compare: Callable[..., Any]) -> None:
         "one new return": lambda _: reduce([*messages, new]),
     }
     compare("1,000 returns of 200 items", contenders, history, rounds=30)
-
-
-def test_large_answer(compare: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "rule.yaml").write_text("version: 1\ntool: large\nsteps:\n  - {limit: 20, sort_by: n}\n")
-    keys = {f"key{number}": "x" * 30 if number % 2 else number * 1000 for number in range(12)}
-    found = [keys | {"n": item} for item in range(150_000)]
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(
-            [ToolCallPart(["large", "small"][len(messages) // 2], {}) if len(messages) < 4 else TextPart("Done.")]
-        )
-
-    def agent(*capabilities: ReduceToolReturns) -> Agent[None, str]:
-        made: Agent[None, str] = Agent(FunctionModel(answer), capabilities=capabilities)
-        made.tool_plain(name="large")(lambda: found)
-        made.tool_plain(name="small")(lambda: "ok")
-        return made
-
-    contenders: dict[str, Any] = {
-        "PydanticAI alone": agent().run_sync,
-        "with the capability": agent(ReduceToolReturns(tmp_path)).run_sync,
-    }
-    compare("three requests of which the second has an answer of 50 MB", contenders, lambda: PROMPT, rounds=3)
 
 
 def test_archive(compare: Callable[..., Any], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Stored formats of other libraries, with histories that `data/formats/make.py` and `make.mjs` recorded with them."""
+"""Stored formats of other libraries, with histories that were recorded with them."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ TYPES = {
     "openai_responses": ("openai.types.responses", "ResponseInputItemParam"),
     "anthropic": ("anthropic.types", "MessageParam"),
 }
-INSTALL = "data/formats/make.py says which packages to install"
+INSTALL = "data/formats/README.md says which packages recorded the histories"
 
 
 @pytest.mark.parametrize("name", TYPES)
