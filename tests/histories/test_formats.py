@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from reducer import Reducer
-from reducer.engine import reduce_content
 from reducer.errors import HistoryError
 from reducer.histories.against import compare
 from reducer.histories.formats import FORMATS
@@ -22,10 +18,8 @@ from reducer.histories.stored.messages import find_lists, with_source
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
-from reducer.values import chars
 from tests.helpers import table
-from tests.histories.messages import TURNS, edited, openai_chat, outside, reduced_returns, shorter, vercel_ai
-from tests.laws.strategies import cases
+from tests.histories.messages import TURNS, edited, openai_chat, reduced_returns, shorter, vercel_ai
 
 DATA = Path(__file__).parent / "data"
 RECORDED = {
@@ -147,23 +141,6 @@ def test_only_contents_change(name: str) -> None:
     data = recorded(name)
     assert len(reduced_returns(data)) == {"vercel_ai": 2, "openai_chat": 5, "openai_responses": 5}.get(name, 4)
     assert reduce_json(data, lambda tool, content: content) is data
-
-
-@given(st.sampled_from([*TURNS]), cases, st.sampled_from([{}, {"indent": 1}]))
-def test_a_stored_content_changes_as_the_engine_changes_it(name: str, case: Any, spelling: dict[str, Any]) -> None:
-    _, ruleset, content = case
-    reduce = partial(reduce_content, ruleset)
-    content = content if name == "vercel_ai" or isinstance(content, str) else json.dumps(content)
-    before = json.dumps([*TURNS[name]("c", content), *TURNS[name]("d", "x", "other")], **spelling).encode()
-    after = reduce_json(before, reduce)
-    (old, other), (new, same) = returns(before), returns(after)
-    event("reduced" if after != before else "unchanged")
-    assert new.content == (json.loads(json.dumps(reduce("t", old.content))) if old.untouched == "" else old.content)
-    assert type(new.content) is type(old.content)
-    assert same.content == other.content
-    assert outside(before, [old.copies[0][1:]]) == outside(after, [new.copies[0][1:]])
-    assert chars(new.content) <= chars(old.content)
-    assert reduce_json(after, reduce) is after
 
 
 INCOMPLETE: dict[str, tuple[Any, Any, Any]] = {
