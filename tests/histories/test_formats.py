@@ -22,16 +22,9 @@ from tests.helpers import table
 from tests.histories.messages import TURNS, edited, openai_chat, reduced_returns, shorter, vercel_ai
 
 DATA = Path(__file__).parent / "data"
-RECORDED = {
-    "anthropic": "anthropic",
-    "langchain_dict": "langchain",
-    "langchain_dumps": "langchain",
-    "openai_chat": "openai-chat",
-    "openai_responses": "openai-responses",
-    "vercel_ai": "vercel-ai",
-}
+NAMES = sorted(file.stem for file in DATA.glob("formats/*.json") if file.stem != "scenario")
+RECORDED = {name: name.removesuffix("_dict").removesuffix("_dumps").replace("_", "-") for name in NAMES}
 """The recorded histories and their formats."""
-NAMES = sorted(RECORDED)
 CASES = table(__file__, "formats.yaml")
 ERRORS = {
     "anthropic": "it is an error",
@@ -143,24 +136,20 @@ def test_only_contents_change(name: str) -> None:
     assert reduce_json(data, lambda tool, content: content) is data
 
 
-INCOMPLETE: dict[str, tuple[Any, Any, Any]] = {
-    "no content": ("c", None, "t"),
-    "a number": ("c", 5, "t"),
-    "an empty list": ("c", [], "t"),
-    "no id": (None, "a long text", "t"),
-    "an id of another type": (["c"], "a long text", "t"),
-    "no tool": ("c", "a long text", None),
-    "a tool of another type": ("c", "a long text", {"a": 1}),
-}
-
-
+NO_CONTENT = [("c", None, "t"), ("c", 5, "t"), ("c", [], "t")]
+NO_CALL = [
+    (None, "a long text", "t"),
+    (["c"], "a long text", "t"),
+    ("c", "a long text", None),
+    ("c", "x" * 9, {"a": 1}),
+]
 # A UI message has the tool in the type of the part, and needs no id to find it.
-ROWS = [(name, case) for name in TURNS for case in (list(INCOMPLETE)[:3] if name == "vercel_ai" else INCOMPLETE)]
+ROWS = [(name, case) for name in TURNS for case in NO_CONTENT + NO_CALL * (name != "vercel_ai")]
 
 
 @pytest.mark.parametrize(("name", "case"), ROWS)
-def test_incomplete_returns_stay(name: str, case: str) -> None:
-    incomplete, complete = TURNS[name](*INCOMPLETE[case]), TURNS[name]("z", "a long text")
+def test_incomplete_returns_stay(name: str, case: tuple[Any, Any, Any]) -> None:
+    incomplete, complete = TURNS[name](*case), TURNS[name]("z", "a long text")
     before, after = (json.dumps([*incomplete, *turn]).encode() for turn in (complete, TURNS[name]("z", "a lon")))
     assert reduce_json(before, shorter) == after
     assert [found.code for found in check(before)] == [found.code for found in check(after)]
