@@ -21,8 +21,7 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext, Tool, ToolDefini
 from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer, RuleError
-from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor, recall_tools
-from reducer.archive import ArchiveError
+from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import restore
 from tests.agent.agents import (
@@ -321,13 +320,3 @@ def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     ]:
         assert list(map(len, contents(history_processor(given)(messages)))) == kept
         ReduceToolReturns(given)
-
-
-def test_archives_are_paths_or_objects_everywhere(rules: Path, archive: Archive) -> None:
-    for make in (partial(history_processor, rules), partial(ReduceToolReturns, rules), recall_tools):
-        for given in (archive.path, str(archive.path), archive):
-            make(archive=given)
-        with pytest.raises(TypeError):
-            make(archive=5)
-        with pytest.raises(ArchiveError):
-            make(archive=rules)

@@ -48,15 +48,8 @@ def test_a_tool_without_a_rule_is_not_reduced() -> None:
     assert result == f"[{expected},{other},{expected}]".encode()
 
 
-ODD = [
-    *("NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"', "-1E+999"),
-    *(
-        "1.5e-999",
-        "-" + "7" * 300 + ".5",
-        "-9" + "0" * 400 + "e-5000",
-        '["1e999 NaN [{\\"\\ud83d\\ude00\\ud83d", -1e999]',
-    ),
-]
+ODD = ["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"', "-1E+999"]
+ODD += ["1.5e-999", f"-{'7' * 300}.5", f"-9{'0' * 400}e-5000", '["1e999 NaN [{\\"\\ud83d\\ude00\\ud83d", -1e999]']
 
 
 @given(histories(), st.sampled_from(ODD))
