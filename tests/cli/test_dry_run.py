@@ -63,31 +63,7 @@ def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cl
     assert "replaces" not in cli("h.json", "--rules", "rules", "--rules", "rules/lookup.yaml").out
 
 
-def test_the_rule_of_a_later_source_replaces_the_earlier_one(folder: Path, cli: Cli) -> None:
-    sources = ("--rules", "lookup.yaml", "--rules", "mine")
-    (folder / "mine").mkdir()
-    (folder / "mine" / "lookup.yaml").write_text("version: 1\ntool: lookup\nmax_chars: 900\n")
-    message = "mine/lookup.yaml replaces lookup.yaml for `lookup`\n"
-    assert message in cli("h.json", *sources).out
-    replaced = {"by": "mine/lookup.yaml", "instead_of": "lookup.yaml", "tools": ["lookup"]}
-    rules = {"from": "lookup.yaml, mine", "files": ["mine/lookup.yaml"], "replaced": [replaced]}
-    assert cli("h.json", *sources, "--format", "json").json["rules"] == rules
-    checked = cli("check", "lookup.yaml", "mine", "--strict")
-    assert (checked.code, checked.out) == (0, f"{message}2 rule files: no problems\n")
-
-
 # --- session histories
-
-
-def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Path, cli: Cli) -> None:
-    (folder / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
-    (sample,) = (file for file in SESSIONS if file.name == "session_index.json")
-    report = cli(str(sample), "--rules", "logs.yaml", "--format", "json", "-o", "out.json").json
-    assert report["totals"]["calls"] == 4
-    (entry,) = (entry for entry in report["returns"] if entry["status"] == "reduced")
-    assert (entry["tool"], entry["call"], entry["message"], entry["part"]) == ("query_logs", "call_2", 1, 1)
-    reduced = Reducer.load("logs.yaml").reduce_json(sample.read_bytes())
-    assert Path("out.json").read_bytes() == reduced != sample.read_bytes()
 
 
 def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:

@@ -59,9 +59,9 @@ def test_other_inputs(folder: Path, cli: Cli) -> None:
     (folder / "article.txt").write_text("It waits for days. " * 900)
     assert cli("init", "article.txt", "-o", "text").code == 0
     assert json.loads((folder / "text/samples/article.json").read_text()) == "It waits for days. " * 900
-    for name in ("a", "b"):
-        (folder / f"{name}.json").write_text(json.dumps(ANSWER))
-    assert "of 2 returns of `search`" in cli("init", "a.json", "b.json", "--tool", "search", "-o", "two").out
+    (folder / "a.json").write_text(json.dumps(ANSWER))
+    two = cli("init", "a.json", "search.json.gz", "--tool", "search", "-o", "two")
+    assert "of 2 returns of `search`" in two.out
     (folder / "h.jsonl").write_bytes(history(("search", ANSWER)) + b"\n" + history(("other", ANSWER)) + b"\n")
     assert cli("init", "h.jsonl", "--tool", "other", "-o", "lines").code == 0
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
@@ -95,7 +95,6 @@ def test_tool_names_that_are_not_file_names(folder: Path, cli: Cli) -> None:
 
 def test_a_stricter_rule_is_drafted_if_asked_for(folder: Path, cli: Cli) -> None:
     (folder / "search.json").write_text(json.dumps(ANSWER))
-    assert "saves 70.5% and keeps 120 of 120 entities" in cli("init", "search.json", "-o", "kept").out
     assert "saves 9" in cli("init", "search.json", "-o", "strict", "--save", "90%").out
     assert "preserve: []" in (folder / "strict/search.yaml").read_text()
     assert cli("test", "strict").code == 0

@@ -49,21 +49,6 @@ def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
     assert not Path("rules/shell_output.yaml").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["exa"], "exa: expected `rules`, or `rules add NAME` with a rule that `rules` lists"),
-        (["add"], "add: expected `rules`, or `rules add NAME` with a rule that `rules` lists"),
-        (["add", "exa_serch"], "add exa_serch: no such rule; did you mean `exa_search`?"),
-        (["add", "exa_search", "-o", "file"], "file: not a folder; rules are written to a folder"),
-    ],
-)
-def test_what_cannot_be_copied(arguments: list[str], message: str, cli: Cli) -> None:
-    Path("file").write_text("")
-    result = cli("rules", *arguments)
-    assert (result.code, result.err) == (2, f"reducer: error: {message}\n")
-
-
 def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     without = shutil.ignore_patterns("samples")
     for pack in ("general", "web"):

@@ -71,19 +71,6 @@ def test_snapshots_are_written_and_compared(folder: Path, cli: Cli) -> None:
     assert "expected: at `total` 4\n  found:    at `total` 3\n  help: `--update` writes" in result.out
 
 
-def test_a_snapshot_cannot_be_a_sample_or_be_shared(folder: Path, cli: Cli) -> None:
-    (folder / "s.json").write_text('{"records": [1, 2, 3]}')
-    test = "tests:\n  - {name: a, given: {file: s.json}, expect: {snapshot: ./s.json}}\n"
-    (folder / "lookup.yaml").write_text(RULE.replace("limit: 5", "limit: 1") + test)
-    result = cli("test", "lookup.yaml", "--update")
-    assert result.code == 1
-    assert "s.json is the sample of a test" in result.out
-    assert (folder / "s.json").read_text() == '{"records": [1, 2, 3]}'
-    two_with_one = TESTED.replace("EXPECT", "snapshot: new.json").replace("{unchanged: true}", "{snapshot: new.json}")
-    (folder / "lookup.yaml").write_text(two_with_one)
-    assert cli("test", "lookup.yaml", "--update").code == 1
-
-
 def test_samples_beside_the_rules_run_through_the_laws(folder: Path, cli: Cli) -> None:
     (folder / "samples").mkdir()
     contents = {"lookup": '{"records": [{"name": "a", "seen": "x"}]}', "lookup_2": "{", "other": "[]"}
@@ -98,14 +85,3 @@ def test_samples_beside_the_rules_run_through_the_laws(folder: Path, cli: Cli) -
     assert cli("test", ".", "-k", "other.json").out == "1 sample of 2 rules: all passed\n"
     names = [case["name"] for case in cli("test", ".", "--format", "json").json["cases"]]
     assert names == ["samples/lookup.json", "samples/lookup_2.json", "samples/other.json"]
-
-
-def test_a_sample_that_breaks_a_law_fails(folder: Path, cli: Cli) -> None:
-    (folder / "samples").mkdir()
-    (folder / "samples" / "t.json").write_text('{"hosts": [{"risk": "high", "id": 1}, {"risk": "low", "id": 2}]}')
-    steps = "  - {path: hosts, drop: \"[?risk != 'high']\"}\n  - {path: hosts, keep: [id]}\n"
-    (folder / "t.yaml").write_text(f"version: 1\ntool: t\nsteps:\n{steps}")
-    result = cli("test", "t.yaml")
-    assert result.code == 1
-    assert result.out.startswith("t.yaml:4:5: failed: sample `samples/t.json`: law 5, reducing again changes nothing: ")
-    assert result.out.endswith("\n1 sample of 1 rule: 1 failed\n")

@@ -43,25 +43,6 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(rules: Path) -> None
     assert sorted(err.splitlines()) == ["reducer: press Ctrl-C to stop", skipped]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["missing.json"], "error: missing.json: No such file or directory"),
-        (["--rules", "new"], "error: --rules new: not a folder; `serve --write` creates a new one"),
-        (["--rules", "file"], "error: --rules file: not a folder"),
-        (["--rules", "builtin:wbe"], "error: builtin:wbe: no such pack; did you mean `builtin:web`?"),
-        (["--rules", "builtin:web", "--write"], "error: --rules builtin:web: these rules cannot be changed; "),
-        (["--port", "70000"], "argument --port: expected a port from 0 to 65,535, not 70000"),
-        (["empty"], "error: empty: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder"),
-    ],
-)
-def test_what_cannot_be_served_is_reported(folder: Path, cli: Cli, arguments: list[str], message: str) -> None:
-    Path("file").write_text("x")
-    Path("empty").mkdir()
-    result = cli("serve", *arguments, "--no-open")
-    assert (result.code, message in result.err) == (2, True)
-
-
 def test_a_port_in_use_is_reported(folder: Path, cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
