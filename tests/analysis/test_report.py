@@ -96,7 +96,7 @@ def test_steps_that_find_nothing(steps: str, message: str | None) -> None:
 
 def test_filters_of_items_that_are_too_deep() -> None:
     path = "rows[?contains(@, 'x')]"
-    found = needs({"steps": [{"drop": "rows"}, {"path": path, "limit": 1}], "preserve": []}, {"rows": [nested(150)]})
+    found = needs({"steps": [{"drop": "rows"}, {"path": path, "limit": 1}], "preserve": []}, {"rows": [nested(149, [])]})
     assert found == [("no place", f"`limit {path}`: an earlier step removed `{path}`")]
 
 
@@ -247,10 +247,11 @@ def test_the_json_keys_stay() -> None:
     value = report_as_json(found, attention(found))
     assert json.loads(json.dumps(value)) == value
     tokens = {"before": 7, "after": 5, "estimated": "characters / 4"}
+    unmarked = {"items": 1, "keys": 0}
     total = {"before": 27, "after": 19, "removed": 8, "saved": 0.2963}
-    assert value["totals"] == {"calls": 2, "reduced": 1, "characters": total, "tokens": tokens}
+    assert value["totals"] == {"calls": 2, "reduced": 1, "characters": total, "tokens": tokens, "unmarked": unmarked}
     characters = {"before": 26, "after": 18, "removed": 8, "saved": 0.3077}
-    sizes = {"calls": 1, "reduced": 1, "characters": characters, "tokens": tokens}
+    sizes = {"calls": 1, "reduced": 1, "characters": characters, "tokens": tokens, "unmarked": unmarked}
     of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
     assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
