@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
 from typing import Any
@@ -260,6 +260,14 @@ class Place:
             self.omission().keep(kept, self.work.step)
             self.work.edits += 1
             self.work.shortened = True
+
+    def keep_items_that(self, holds: Callable[[Any], bool]) -> None:
+        """Keep only the items in `contents` for which `holds` returns true, plus all media."""
+        positions = []
+        for position, item in enumerate(self.contents()):
+            if holds(item):
+                positions.append(position)
+        self.keep_items(positions)
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.
