@@ -96,7 +96,8 @@ def test_steps_that_find_nothing(steps: str, message: str | None) -> None:
 
 def test_filters_of_items_that_are_too_deep() -> None:
     path = "rows[?contains(@, 'x')]"
-    found = needs({"steps": [{"drop": "rows"}, {"path": path, "limit": 1}], "preserve": []}, {"rows": [nested(149, [])]})
+    rule = {"steps": [{"drop": "rows"}, {"path": path, "limit": 1}], "preserve": []}
+    found = needs(rule, {"rows": [nested(149, [])]})
     assert found == [("no place", f"`limit {path}`: an earlier step removed `{path}`")]
 
 

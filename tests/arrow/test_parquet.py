@@ -137,8 +137,7 @@ def test_an_error_leaves_no_file(folder: Path, cli: Cli, arguments: str, error: 
 
 def test_other_files_are_written_despite_a_damaged_one(folder: Path, cli: Cli) -> None:
     damage(folder)
-    assert cli("damaged.parquet", "h.parquet", *RUN, "-o", "out/").code == 2
-    assert os.listdir("out") == ["h.parquet"]
+    assert (cli("damaged.parquet", "h.parquet", *RUN, "-o", "out/").code, os.listdir("out")) == (2, ["h.parquet"])
 
 
 def test_a_full_disk_leaves_no_file(folder: Path) -> None:

@@ -76,9 +76,8 @@ def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
     assert cli("h.json", *rules, "--input-format", "session", "--format", "diff").code == 2
     # Messages without any field of session histories need the option.
     bare = '[{"role": "user", "parts": [{"text": "hi"}]}]'
-    for name, text, code in (("bare.json", bare, 2), ("bare.jsonl", f"{bare}\n" * 2, 1)):
-        (folder / name).write_text(text)
-        assert (cli(name, *rules).code, cli(name, *rules, "--input-format", "session").code) == (code, 0)
+    (folder / "bare.json").write_text(bare)
+    assert (cli("bare.json", *rules).code, cli("bare.json", *rules, "--input-format", "session").code) == (2, 0)
 
 
 def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: Cli) -> None:
@@ -129,16 +128,11 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        ("steps: [{path: items, limit: 2}]", 1),
-        ("when: {where: items}\nsteps: [{limit: 2}]", 1),
-        ("steps: [{compact: true}, {path: 'items[*]', keep: [id]}]", 1),
-        ("steps: [{path: results, limit: 2}]", 0),
-        ("when: {where: results}\nsteps: [{path: results, limit: 2}]", 0),
-    ],
-)
+FAILING = ("steps: [{path: items, limit: 2}]", "when: {where: items}\nsteps: [{limit: 2}]")
+PASSING = ("steps: [{path: results, limit: 2}]", "when: {where: results}\nsteps: [{path: results, limit: 2}]")
+
+
+@pytest.mark.parametrize(("rule", "code"), [*((rule, 1) for rule in FAILING), *((rule, 0) for rule in PASSING)])
 def test_strict_fails_for_a_rule_that_finds_nothing(folder: Path, cli: Cli, rule: str, code: int) -> None:
     (folder / "mine.yaml").write_text(f"version: 1\ntool: lookup\n{rule}\n")
     renamed = {"results": [{"id": number} for number in range(9)]}
