@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducer.engine.restore import Restored, restore
-from reducer.plan.nodes import build, copied
+from reducer.plan.nodes import copied
 from reducer.plan.place import Place, Work
 from reducer.rules import Rule, Step
 from reducer.values import chars
@@ -40,7 +40,7 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     # leaves its own result alone, as looser levels do: so a second pass takes it again, and the size of the result need
     # not be monotone in the level, because bisecting a size that is not only finds a result that uses less.
     most = rule.max_chars or 0
-    base, counted = work.top.inside.get(0), work.removed_entries
+    base, counted = work.top.plan, work.removed_entries
 
     def fits() -> bool:
         if _size(work) > most:
@@ -91,7 +91,7 @@ def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> 
 def _size(work: Work) -> int:
     """Count the characters of the result."""
     top = work.top
-    value = build(top.value, top.inside.get(0))
+    value = top.built()
     return chars(value if top.is_json else top.write(value))
 
 

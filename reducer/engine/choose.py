@@ -15,7 +15,7 @@ from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
 from reducer.paths import Expression
-from reducer.plan.nodes import LEAVES, Opened, build, fits, open_lines, open_parsed, open_return, opened_again
+from reducer.plan.nodes import LEAVES, Opened, fits, open_lines, open_parsed, open_return, opened_again
 from reducer.plan.place import Place, Settings, Work
 from reducer.plan.protected import References, Scans
 from reducer.rules import Rule
@@ -65,7 +65,7 @@ class Candidates:
             open_texts(work, rule.text_paths)
             if rule.reads_marked and _may_hold_markers(content):
                 work.root().hide_markers()  # conditions must decide as if there were none (law 5)
-            arrived = build(work.top.value, work.top.inside.get(0), 0, seen=True)
+            arrived = work.top.built(0, seen=True)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(arrived):
                 tried.append(rule)

@@ -92,7 +92,7 @@ class Gathered:
             self._add_children(value, node, types, depth - 1)
         elif type(node) is Opened:
             is_unchanged = types is None and build(value, node) is value
-            self.add(node.value, None if is_unchanged else node.inside.get(0), types, depth - 1)
+            self.add(node.value, None if is_unchanged else node.plan, types, depth - 1)
         elif type(node) is Emptied:
             self.add(value, node.before, preserved_by(self.rule, node.step, types), depth)
         elif type(node) is Cut and types is None and node.written != node.text:

@@ -8,7 +8,7 @@ from typing import Any
 
 from reducer.engine.restore import Restored
 from reducer.plan.edits import Edit, edits
-from reducer.plan.nodes import Opened, build
+from reducer.plan.nodes import Opened
 from reducer.rules import Rule, Step
 
 
@@ -75,7 +75,7 @@ class Outcome:
         """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
         if self.top is None:
             return self.content
-        value = build(self.top.value, self.top.inside.get(0), step, seen)
+        value = self.top.built(step, seen)
         return value if seen else self.top.write(value)
 
     def edits(self) -> Iterator[Edit]:

@@ -13,7 +13,7 @@ from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import parse
-from reducer.plan.nodes import LAST, Opened, build, open_return, opened_again
+from reducer.plan.nodes import LAST, Opened, open_return, opened_again
 from reducer.plan.place import Settings, Work
 from reducer.plan.protected import Protected, References, Scans
 from reducer.rules import Rule, Ruleset, Step, When
@@ -150,7 +150,7 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
 
 def _written(rule: Rule, content: Any, top: Opened) -> Any:
     """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
-    value = build(top.value, top.inside.get(0))
+    value = top.built()
     compact = any(step.op.writes_compactly for step in rule.steps)
     if value is top.value and not (compact and (top.is_json or top.wraps)):
         return content
@@ -185,4 +185,4 @@ def seen_by(paths: TextPaths | None, content: Any) -> Any:
         return plain(content)
     top = opened_again(top, by_lines(paths))
     open_texts(Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False)), paths)
-    return plain(build(top.value, top.inside.get(0), LAST, seen=True))
+    return plain(top.built(LAST, seen=True))

@@ -116,7 +116,7 @@ class ThinItems:
 
     def _add_opened(self, plans: Plans, key: Any, node: Opened, types: Types) -> None:
         inside: Plans = {}
-        self._add(inside, 0, node.value, node.inside.get(0), types)
+        self._add(inside, 0, node.value, node.plan, types)
         if not inside:
             return
         plan = inside[0]
@@ -147,16 +147,16 @@ class ThinItems:
         inside: Plans = {key: plan for key, plan in plans.items() if plan is not None}
         if not inside and len(plans) == len(value):
             return None
-        items = value.items() if type(value) is dict else enumerate(value)
-        others = [(key, item) for key, item in items if key not in plans]
         if type(value) is dict and self.rule.all_keys:
-            for key, item in others:
-                empty = empty_of(item)
+            for key in value.keys() - plans.keys():
+                empty = empty_of(value[key])
                 if empty is not None:
                     inside[key] = Emptied(0, empty)
             return Omission(inside=inside)
-        media = [key for key, item in others if type(item) not in LEAVES and is_media(item)]
-        kept = dict.fromkeys([*plans, *media])
+        kept = dict.fromkeys(plans)
+        for key in keys_of(value):
+            if type(value[key]) not in LEAVES and is_media(value[key]):
+                kept[key] = None
         return Omission((Version(0, kept if type(value) is dict else sorted(kept)),), inside)
 
 

@@ -118,6 +118,15 @@ class Opened(Struct, gc=False, eq=False):
     inside: dict[Any, Node | None] = {}
     """The plan of `value`, under the key 0."""
 
+    @property
+    def plan(self) -> Node | None:
+        """The plan of `value`."""
+        return self.inside.get(0)
+
+    def built(self, step: int = RESULT, seen: bool = False) -> Any:
+        """Return the structure as its plan leaves it after a step; with `seen`, as steps see it."""
+        return build(self.value, self.plan, step, seen)
+
 
 class Emptied(Struct, gc=False, eq=False):
     """A text, list or object that step `step` replaced with an empty value; `before` is its plan before this step."""
@@ -190,7 +199,7 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
 
 
 def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
-    inner = build(node.value, node.inside.get(0), step, seen)
+    inner = node.built(step, seen)
     if seen:
         return inner
     if node.unwrapped <= step and chars(inner) <= chars(value):
@@ -217,7 +226,7 @@ def left_of(items: list[Any], node: Omission, index: int, step: int) -> Any:
 def shortened_lists(value: Any, node: Node | None) -> Iterator[tuple[list[Any], Omission]]:
     """Yield the remaining lists that lost items in this pass or an earlier one, each with its plan."""
     if type(node) is Opened:
-        yield from shortened_lists(node.value, node.inside.get(0))
+        yield from shortened_lists(node.value, node.plan)
     elif type(node) is Omission:
         if type(value) is list and node.versions:
             yield value, node

@@ -71,7 +71,7 @@ class Work:
 
     def root(self) -> Place:
         """Return the place of the whole return."""
-        return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
+        return Place(self.top.value, self.top.plan, self.top, 0, work=self)
 
 
 @dataclass(slots=True, eq=False)
@@ -202,7 +202,7 @@ class Place:
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
-            return Place(node.value, node.inside.get(0), node, 0, work=self.work, depth=depth, chain=chain)
+            return Place(node.value, node.plan, node, 0, work=self.work, depth=depth, chain=chain)
         return Place(value, node, self, key, work=self.work, depth=depth, chain=chain)
 
     def children(self) -> Iterator[Place]:
