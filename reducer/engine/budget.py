@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from reducer.engine.restore import Restored, restore
@@ -59,16 +60,9 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     if fits():
         return _with_entities(work, rule, reads, most)
     series = levels(most)
-    first, last = 0, len(series) - 1
-    if not fits_at(series[last]):
+    if not fits_at(series[-1]):
         return restore(work, rule, reads, space=0)
-    while first < last:
-        middle = (first + last) // 2
-        if fits_at(series[middle]):
-            last = middle
-        else:
-            first = middle + 1
-    fits_at(series[last])
+    fits_at(series[bisect_left(series, True, hi=len(series) - 1, key=fits_at)])
     return _with_entities(work, rule, reads, most)
 
 
