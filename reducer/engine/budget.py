@@ -9,7 +9,6 @@ from reducer.engine.restore import Restored, restore
 from reducer.plan.nodes import copied
 from reducer.plan.place import Place, Work
 from reducer.rules import Rule, Step
-from reducer.values import chars
 
 _LAST = (120, 3)
 """The most characters of a text and items of a list at the last level, at which a return is still readable."""
@@ -84,9 +83,7 @@ def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> 
 
 def _size(work: Work) -> int:
     """Count the characters of the result."""
-    top = work.top
-    value = top.built()
-    return chars(value if top.is_json else top.write(value))
+    return work.top.size(work.top.built())
 
 
 def _limit_all(work: Work, rule: Rule, level: Level, ran: Sequence[Step]) -> None:

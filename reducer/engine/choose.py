@@ -20,7 +20,7 @@ from reducer.plan.place import Place, Settings, Work
 from reducer.plan.protected import References, Scans
 from reducer.rules import Rule
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, PLAIN, chars, is_media
+from reducer.values import MAX_DEPTH, PLAIN, is_media
 
 _ESCAPED = "2026["
 """The end of a marker's prefix that is escaped in JSON."""
@@ -70,7 +70,7 @@ class Candidates:
             if when is not None and when.where is not None and not when.where.holds(arrived):
                 tried.append(rule)
                 continue
-            gated = when is not None and when.min_chars is not None and not has_chars(work.top, when.min_chars)
+            gated = when is not None and when.min_chars is not None and work.top.size(work.top.value) < when.min_chars
             return Chosen(number, rule, None if gated else work, arrived, gated=gated, tried=tuple(tried))
         first, *others = tried
         return Chosen(0, first, gated=True, tried=tuple(others))
@@ -89,11 +89,6 @@ def is_too_small(rule: Rule, content: Any) -> bool:
     if when is None or when.min_chars is None or rule.has_where or type(content) is not str:
         return False
     return len(content) < when.min_chars
-
-
-def has_chars(top: Opened, least: int) -> bool:
-    """Return whether a content has at least so many characters."""
-    return chars(top.value if top.is_json else top.write(top.value)) >= least
 
 
 def _may_hold_markers(content: Any) -> bool:

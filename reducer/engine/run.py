@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
-from reducer.engine.choose import Candidates, Chosen, by_lines, has_chars, is_too_small, open_texts
+from reducer.engine.choose import Candidates, Chosen, by_lines, is_too_small, open_texts
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
@@ -173,7 +173,7 @@ def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
     """Return whether the gate of a step holds for the original return."""
-    if when.min_chars is not None and not has_chars(top, when.min_chars):
+    if when.min_chars is not None and top.size(top.value) < when.min_chars:
         return False
     return when.where is None or when.where.holds(arrived)
 

@@ -127,6 +127,10 @@ class Opened(Struct, gc=False, eq=False):
         """Return the structure as its plan leaves it after a step; with `seen`, as steps see it."""
         return build(self.value, self.plan, step, seen)
 
+    def size(self, value: Any) -> int:
+        """Count the characters of the content with a reduced structure."""
+        return chars(value if self.is_json else self.write(value))
+
 
 class Emptied(Struct, gc=False, eq=False):
     """A text, list or object that step `step` replaced with an empty value; `before` is its plan before this step."""
@@ -321,15 +325,19 @@ def has_structure(value: Any) -> bool:
     return type(value) not in PLAIN and type(value) is not Atom and not is_media(value)
 
 
+def _stored(value: Any) -> Any:
+    return open_live(value).value if has_structure(value) else value
+
+
 def text_of(item: Any) -> Any:
     """Return the text of a live object that is stored as a text, such as an enum, or any other item unchanged."""
-    stored = open_live(item).value if has_structure(item) else item
+    stored = _stored(item)
     return stored if type(stored) is str else item
 
 
 def empty_of(value: Any) -> Any:
     """Return the empty value of the same type for a text, list or object that is not empty, otherwise None."""
-    value = open_live(value).value if has_structure(value) else value
+    value = _stored(value)
     return type(value)() if type(value) in _EMPTY and value and not is_media(value) else None
 
 
