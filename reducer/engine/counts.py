@@ -109,11 +109,10 @@ def _least(
 def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
     """Return whether the removed items have at least so many characters, with a comma each."""
     count = 0
-    for index, step in _removed(items, kept):
+    for index, found in _removed(items, kept):
         if count >= least:
             break
-        item = left_of(items.value, items.node, index, step - 1) if as_found else items.value[index]
-        count += _chars(item) + 1
+        count += _chars(found if as_found else items.value[index]) + 1
     return count >= least
 
 
@@ -125,19 +124,18 @@ def _chars(item: Any) -> int:
         return 0
 
 
-def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Yield the index of each item that is not in `kept`, with the step that removed it."""
+def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, Any]]:
+    """Yield the index of each item that is not in `kept`, with the item as the step that removed it found it."""
     for index, step in items.node.removed(items.value).items():
         if index not in kept:
-            yield index, step
+            yield index, left_of(items.value, items.node, index, step - 1)
 
 
 def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:
     """Count the removed items by the values of expressions, and add the earlier counts."""
     expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
     tallies = Counter(dict(items.earlier.tallies))
-    for index, step in _removed(items, kept) if expressions else ():
-        item = left_of(items.value, items.node, index, step - 1)
+    for _, item in _removed(items, kept) if expressions else ():
         for label, expression in expressions.items():
             counted = markers.countable(expression.evaluate(item))
             tallies.update([(label, counted)] if counted else ())
