@@ -190,7 +190,9 @@ def _with_keys(value: Any, kept: Collection[Any]) -> Any:
 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
     kept, inside = node.remaining(step)
-    indices = range(len(value)) if kept is None else sorted(kept)
+    indices = range(len(value)) if kept is None else kept
+    if type(kept) is set:
+        indices = sorted(kept)  # with restored items
     items = [*map(value.__getitem__, indices)]
     if node.each is not None and node.each.step <= step:
         items = [_with_keys(item, node.each.kept) for item in items]
