@@ -40,7 +40,7 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     # leaves its own result alone, as looser levels do: so a second pass takes it again, and the size of the result need
     # not be monotone in the level, because bisecting a size that is not only finds a result that uses less.
     most = rule.max_chars or 0
-    base, counted = work.top.plan, work.removed_entries
+    base = work.top.plan
 
     def fits() -> bool:
         if _size(work) > most:
@@ -52,7 +52,6 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
 
     def fits_at(level: Level) -> bool:
         work.top.inside = {} if base is None else {0: copied(base)}
-        work.removed_entries = counted
         _limit_all(work, rule, level, ran)
         return fits()
 

@@ -64,8 +64,6 @@ class Work:
     """The number of omissions so far."""
     in_maps: bool = False
     """Whether a step selected among the values of an object."""
-    removed_entries: int = 0
-    """The number of entries that maps lost, which no marker counts."""
     shortened: bool = False
     """Whether a list lost items in this pass or an earlier one."""
 
@@ -247,7 +245,6 @@ class Place:
         if type(self.value) is dict:
             entries = self.entries()
             removed = set(entries).difference(map(entries.__getitem__, positions))
-            self.work.removed_entries += len(removed)
             self.keep_keys(frozenset(self.value.keys() - removed))
             return
         indices, value = self.keys(), self.value
