@@ -22,6 +22,7 @@ MAX_STARS = 8
 _END = MAX_NAME // 2
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+_STARS = re.compile(r"\*{2,}")
 _NAME, _GLOB, _PREFIXED, _EVERY = range(4)
 """The kinds of matches, the most specific first."""
 _SERVER = re.compile(r"[^\W_]")
@@ -124,7 +125,7 @@ def _rank(name: str, is_prefixed: bool) -> tuple[int | str, ...]:
 
     Among equal globs, the one that matches fewer names comes first, so every glob can be used: `a??`, `a?*`, `a*`.
     """
-    wild = _CLASS.sub("?", name)
+    wild = _STARS.sub("*", _CLASS.sub("?", name))
     literal = wild.replace("*", "").replace("?", "")
     kind = _NAME
     if is_prefixed:

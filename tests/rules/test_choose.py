@@ -48,6 +48,7 @@ NAMES = ["".join(letters) for length in range(6) for letters in product("abc", r
 @example("a*", "a?")
 @example("a*", "a?*")
 @example("*a*", "a*")
+@example("?*a*", "?a**")
 def test_a_glob_that_matches_fewer_names_precedes_one_that_matches_these_too(first: str, second: str) -> None:
     wide, narrow = (set(fnmatch.filter(NAMES, glob)) for glob in (first, second))
     event("one is narrower" if narrow < wide else "neither")
