@@ -39,5 +39,5 @@ def test_a_mistake_is_reported_at_its_line_and_its_help_corrects_it(
 
 
 def test_every_mistake_of_the_table_has_a_message() -> None:
-    assert len(MISTAKES) == 49
+    assert len(MISTAKES) == 51
     assert all(case["problem"] and case["message"] for case in MISTAKES)
