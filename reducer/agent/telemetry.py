@@ -80,7 +80,7 @@ class Attempt(NamedTuple):
         if self.outcome.fault:
             return "fault"
         if self.is_changed:
-            return "reduced"
+            return "emptied" if self.outcome.is_emptied else "reduced"
         if self.outcome.gated:
             return "gated"
         return "unchanged" if self.outcome.rule else "no_rule"
@@ -95,6 +95,7 @@ class Reduction:
     `before` and `after`: the number of characters that the model sees, without media; both are 0 if it is unknown.
     `preserved`: the number of entities that were restored or that markers mention.
     `fault`: the reason why the rule could not be applied, or not completely; empty if it was.
+    `emptied`: none of the values of the return is left.
     """
 
     tool: str
@@ -105,6 +106,7 @@ class Reduction:
     preserved: int
     fault: str = ""
     file: str = ""
+    emptied: bool = False
 
 
 def reporter(
@@ -157,7 +159,15 @@ def _reduction(one: Attempt) -> Reduction:
     preserved = one.outcome.restored.preserved
     file = one.outcome.rule.file if one.outcome.rule else ""
     return Reduction(
-        one.old.tool_name, one.old.tool_call_id, one.rule, before, after, preserved, one.outcome.fault, file
+        one.old.tool_name,
+        one.old.tool_call_id,
+        one.rule,
+        before,
+        after,
+        preserved,
+        one.outcome.fault,
+        file,
+        one.is_changed and one.outcome.is_emptied,
     )
 
 

@@ -101,6 +101,8 @@ class Explanation:
     - `restored` is what `preserve` and markers add after the steps, and `restorations` lists where.
     - `referenced` is what is also kept because later messages reference it.
     - `over` is the size above the rule's `max_chars`.
+    - `unmarked` is the number of removed items that no marker counts, `removed_keys` that of removed or emptied keys.
+    - `is_emptied` tells whether none of the values is left.
     - `content` is the result, `entities` counts the distinct entities by type, and `lost_entities` lists those that
       the result no longer contains. Reports of histories contain none of these.
     - `tree` is the annotated tree of the return, if it was requested.
@@ -119,6 +121,9 @@ class Explanation:
     referenced: int = 0
     restorations: tuple[Change, ...] = ()
     over: int = 0
+    unmarked: int = 0
+    removed_keys: int = 0
+    is_emptied: bool = False
     content: Any = None
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()
@@ -170,7 +175,8 @@ def explain_outcome(
     """
     rule, alone = outcome.rule, alone or outcome
     before = characters(content)
-    after = before if outcome.content is content else characters(outcome.content)
+    is_changed = outcome.content is not content
+    after = characters(outcome.content) if is_changed else before
     after_alone = after if alone is outcome else characters(alone.content)
     status, why = _status(content, outcome, alone)
     restorations: tuple[Change, ...] = ()
@@ -197,6 +203,9 @@ def explain_outcome(
         referenced=max(0, after - after_alone),
         restorations=restorations,
         over=over,
+        unmarked=outcome.unmarked if is_changed else 0,
+        removed_keys=outcome.removed_keys if is_changed else 0,
+        is_emptied=is_changed and outcome.is_emptied,
         tried=outcome.tried,
         unstable=outcome.unstable,
     )

@@ -34,8 +34,9 @@ def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]
     """Return the report of `run` as plain JSON values.
 
     - `rules`: `{from, files, replaced}`; `histories`: the names of the inputs.
-    - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, removed, saved}`, where `saved`
-      is a share from 0 to 1 or null; `tokens` are estimated as characters / 4.
+    - `totals`: `{calls, reduced, characters, tokens, unmarked}`; `characters` is `{before, after, removed, saved}`,
+      where `saved` is a share from 0 to 1 or null; `tokens` are estimated as characters / 4; `unmarked` is
+      `{items, keys}`, removed without a marker.
     - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
     - `references`: `{returns, characters}`, kept because later messages reference them.
     - `tools`: for each tool, the largest first, `totals` with `tool`, `untouched`, and the `rules` that were
@@ -103,7 +104,9 @@ def _attention(need: Attention) -> dict[str, Any]:
 def _totals(tool: ToolReport) -> dict[str, Any]:
     size = {"before": tokens(tool.before), "after": tokens(tool.after), "estimated": "characters / 4"}
     characters = _characters(tool.before, tool.after)
-    return {"calls": tool.calls, "reduced": tool.reduced, "characters": characters, "tokens": size}
+    unmarked = {"items": tool.unmarked, "keys": tool.removed_keys}
+    sums = {"calls": tool.calls, "reduced": tool.reduced, "characters": characters, "tokens": size}
+    return {**sums, "unmarked": unmarked}
 
 
 def _characters(before: int, after: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from reducer.rules import Rule, Ruleset
 
 TITLES = {
     "fault": "Returns to which a rule was not applied completely",
+    "emptied": "Returns that lost all of their values",
     "no rule": "Tools without a rule; `init` drafts rules",
     "unused rule": "Unused rules",
     "gated": "Rules whose condition holds for no return",
@@ -72,6 +73,7 @@ _MESSAGES = {
     "undone": "preserve restored {size} that `{about}` removed; "
     "`preserve: []` on the step restores nothing, `preserve: {{ioc: 200}}` at most 200",
     "fault": "{returns}, {size}: {about}",
+    "emptied": "{returns}, {size}",
     "too long": "{returns}: {size} above `max_chars` {about}",
 }
 
@@ -124,6 +126,7 @@ class Tally:
     def add(self, entry: Explanation) -> None:
         """Add one return."""
         counts = Counter(calls=1, before=entry.before, after=entry.after)
+        counts.update(unmarked=entry.unmarked, removed_keys=entry.removed_keys)
         counts.update({entry.status} & {"reduced", "untouched"})
         if entry.referenced:
             counts.update(referenced=entry.referenced, referencing=1)
@@ -173,6 +176,8 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     for other in (*entry.tried, rule) if entry.status == "gated" else entry.tried:
         if condition := _failed_condition(entry, other):
             yield _GATE, Attention("gated", other.file, condition, characters=entry.before, first=name)
+    if entry.is_emptied:
+        yield "", Attention("emptied", rule.file, characters=entry.before, first=name)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
@@ -216,7 +221,8 @@ class ToolReport:
 
     `rules` are those that were chosen for its returns with the number of returns, the most frequent first. `untouched`
     counts the returns to which rules never apply, and `referenced` the characters kept because later messages
-    reference them, in `referencing` returns.
+    reference them, in `referencing` returns. `unmarked` counts the removed items that no marker counts, and
+    `removed_keys` the removed keys of objects and maps.
     """
 
     tool: str
@@ -228,6 +234,8 @@ class ToolReport:
     untouched: int = 0
     referenced: int = 0
     referencing: int = 0
+    unmarked: int = 0
+    removed_keys: int = 0
 
 
 @dataclass(frozen=True, slots=True)

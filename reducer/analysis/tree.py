@@ -166,11 +166,11 @@ def _remains(value: Any, left: Any) -> tuple[Collection[Any], dict[Any, Any]]:
     """Return the keys or indices that the result contains, and the plans of the children in the result."""
     if left is _GONE or type(left) is Emptied:
         return (), {}
-    every = keys_of(value)
     if type(left) is not Omission:
-        return every, {}
-    plans, restored, kept = left.separate(value), left.restored or {}, left.kept()
-    return every if kept is None else {*kept, *restored}, plans | restored
+        return keys_of(value), {}
+    left.separate(value)
+    kept, plans = left.remaining()
+    return keys_of(value) if kept is None else kept, plans
 
 
 def _ranges(effects: list[_Effect], own: _Effect) -> Iterator[list[int]]:

@@ -40,19 +40,18 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     # leaves its own result alone, as looser levels do: so a second pass takes it again, and the size of the result need
     # not be monotone in the level, because bisecting a size that is not only finds a result that uses less.
     most = rule.max_chars or 0
-    base, counted = work.top.inside.get(0), work.removed_entries
+    base = work.top.inside.get(0)
 
     def fits() -> bool:
-        if _size(work, most) > most:
+        if _size(work) > most:
             return False
         restored = restore(work, rule, reads, space=None)
-        size = _size(work, most)
+        size = _size(work)
         restored.undo()
         return size <= most
 
     def fits_at(level: Level) -> bool:
         work.top.inside = {} if base is None else {0: copied(base)}
-        work.removed_entries = counted
         _limit_all(work, rule, level, ran)
         return fits()
 
@@ -78,18 +77,18 @@ def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> 
     Escapes in a text within a text cost more than what is counted, so a result that is too long gets half as many.
     """
     restored = restore(work, rule, reads, space=None)
-    space = most - _size(work, most)
+    space = most - _size(work)
     while rule.preserves_by_default:
         restored.undo()
         restored = restore(work, rule, reads, space)
-        if space == 0 or _size(work, most) <= most:
+        if space == 0 or _size(work) <= most:
             break
         space //= 2
     return restored
 
 
-def _size(work: Work, most: int) -> int:
-    """Count the characters of the result. Counting stops above `most`."""
+def _size(work: Work) -> int:
+    """Count the characters of the result."""
     top = work.top
     value = build(top.value, top.inside.get(0))
     return chars(value if top.is_json else top.write(value))

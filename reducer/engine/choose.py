@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reducer.engine.earlier import hide_markers
+import msgspec
+
+from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
 from reducer.paths import Expression
@@ -20,6 +22,8 @@ from reducer.rules import Rule
 from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media
 
+_ESCAPED = "2026["
+"""The end of a marker's prefix that is escaped in JSON."""
 _FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
@@ -57,10 +61,10 @@ class Candidates:
         for number, rule in enumerate(self.rules):
             if is_too_small(rule, content):
                 return Chosen(number, rule, gated=True, tried=tuple(tried))
-            work = self._work(number, opened_again(top, by_lines=_by_lines(rule.text_paths)))
-            if rule.text_paths is not None and not work.top.is_text:  # a line is a text, whatever it contains
-                open_texts(work.root(), rule.text_paths)
-            hide_markers(work, rule.reads_of_marked, content)
+            work = self._work(number, opened_again(top, by_lines(rule.text_paths)))
+            open_texts(work, rule.text_paths)
+            if rule.reads_marked and _may_hold_markers(content):
+                work.root().hide_markers()  # conditions must decide as if there were none (law 5)
             arrived = build(work.top.value, work.top.inside.get(0), 0, seen=True)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(arrived):
@@ -92,6 +96,17 @@ def has_chars(top: Opened, least: int) -> bool:
     return chars(top.value if top.is_json else top.write(top.value)) >= least
 
 
+def _may_hold_markers(content: Any) -> bool:
+    """Return whether a content can contain markers of an earlier pass, also in a text that encodes them."""
+    if type(content) is str:
+        return markers.PREFIX in content or _ESCAPED in content
+    try:
+        stored = msgspec.json.encode(content)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return True
+    return markers.PREFIX.encode() in stored or _ESCAPED.encode() in stored
+
+
 def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:
     """Return the first step of a rule after which its own `where` does not hold."""
     where = None if rule.when is None else rule.when.where
@@ -106,17 +121,18 @@ def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:
 # --- opened texts
 
 
-def opened_for(paths: TextPaths | None, content: Any) -> Opened | None:
-    """Open a content for a rule with these paths, or return None if rules never change it. Raises `Unreducible`."""
-    top = open_return(content)
-    return None if top is None else opened_again(top, by_lines=_by_lines(paths))
+def open_texts(work: Work, paths: TextPaths | None) -> None:
+    """Open the texts of a return that a rule with these paths reads as structure."""
+    if paths is not None and not work.top.is_text:  # a line is a text, whatever it contains
+        _open_texts(work.root(), paths)
 
 
-def _by_lines(paths: TextPaths | None) -> bool:
+def by_lines(paths: TextPaths | None) -> bool:
+    """Return whether a rule with these paths reads a plain text as a list of its lines."""
     return paths is not None and paths.lines
 
 
-def open_texts(place: Place, paths: TextPaths, every_text: bool = False) -> None:
+def _open_texts(place: Place, paths: TextPaths, every_text: bool = False) -> None:
     """Open the texts on the paths below a place, or with `every_text` all JSON texts below it."""
     value, every_text = place.value, every_text or paths.all
     if type(value) is list:
@@ -145,7 +161,7 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
         place.inside[key] = open_parsed(*parsed)
     elif type(value) in LEAVES:
         return
-    open_texts(place.child(key), paths, every_text)
+    _open_texts(place.child(key), paths, every_text)
 
 
 def _is_flat(items: list[Any], paths: TextPaths) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from reducer import markers
@@ -15,8 +16,6 @@ from reducer.values import Unreducible, chars
 
 _SHARE = 4
 """A marker that no author asked for has at most one of so many removed characters."""
-_SHORTEST = len("0,")
-"""Characters of the shortest item with its separator."""
 _MARKER = chars([markers.written(1, "items")])
 """Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
@@ -28,7 +27,8 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     only counts then. Return the number of removed items that no marker counts.
     """
     value, node = items.value, items.node
-    restored = {index for index, needed in items.found.items() if needed.referenced}.union(node.restored or ())
+    restored = set(node.restored or ())
+    restored.update(index for index, needed in items.found.items() if needed.referenced)
     kept = restored.union(node.kept() or (), (len(value) - 1,) if node.earlier else ())
     removed = len(value) - len(kept)
     is_empty = is_root and removed == len(value)
@@ -37,11 +37,12 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     counted = _marks(items, marks)
     before = value[-1] if node.earlier else ""
     marker = _marker(items, removed, kept, counted)
-    is_worth = is_empty or _is_worth(marker, items, removed, kept, counted)
-    if marker != before and (not is_worth or _is_too_long(marker, before, items, removed, kept)):
+    least, as_found = _least(marker, before, items, removed, [True] if is_empty else counted)
+    if marker != before and not _lost(items, kept, least, as_found):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
-    node.marker = before if marker == before else marker  # an unchanged list stays the same object
+    # An unchanged list stays the same object.
+    node.marker = before if marker == before else marker
     if items.are_texts:
         node.restored = dict.fromkeys(restored)
     return 0 if marker else removed
@@ -61,9 +62,8 @@ def _keeps_one(items: ShortenedList) -> bool:
 
 def _marks(items: ShortenedList, marks: Sequence[Mark]) -> list[Mark]:
     """Return the marks of the steps that removed items of a list, now and in an earlier pass."""
-    node = items.node
-    labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
-    steps = {version.step for version in node.versions if version.step}
+    labels = {label for (label, _), _ in items.earlier.tallies}
+    steps = {version.step for version in items.node.versions if version.step}
     counted: list[Mark] = []
     for number, mark in enumerate(marks):
         was_counted = isinstance(mark, Expression) and mark.text in labels
@@ -74,36 +74,44 @@ def _marks(items: ShortenedList, marks: Sequence[Mark]) -> list[Mark]:
 
 def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> str:
     """Write the marker of a list for the items that it lost, or return an empty text if it lost none."""
-    earlier = items.node.earlier
-    mentions = dict.fromkeys(earlier.mentions if earlier else ())
+    mentions = dict.fromkeys(items.earlier.mentions)
     for needed in items.found.values():
         mentions.update(dict.fromkeys(() if needed.referenced else needed.entities))
-    if not (earlier or mentions or removed):
+    count = removed + items.earlier.count
+    if not (count or mentions):
         return ""
-    count = removed + (earlier.count if earlier else 0)
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
-def _is_worth(marker: str, items: ShortenedList, removed: int, kept: Collection[int], marks: Sequence[Mark]) -> bool:
-    """Return whether a marker has at most a quarter of the removed characters, or an author asked for it.
+def _least(marker: str, before: str, items: ShortenedList, removed: int, marks: Sequence[Mark]) -> tuple[float, bool]:
+    """Return how many characters a list must have lost to get its marker, and whether they are counted as found.
 
-    The items are measured as the steps found them, so that an item that an earlier step emptied is short.
+    The marker has at most a quarter of the characters as the steps found them, so that an item that an earlier step
+    emptied is short. If the list had a marker, an author asked for one, or it mentions something, it has at most as
+    many characters as the items had in the return.
     """
-    if items.node.earlier or any(marks):
-        return True
-    if False in marks and None not in marks:
-        return False
-    if any(needed.entities for needed in items.found.values()):
-        return True
-    least = _SHARE * (chars([marker]) - 1)
-    if _SHORTEST * removed >= least:
-        return True
+    earlier = items.node.earlier
+    mentions = any(needed.entities for needed in items.found.values())
+    if not (earlier or any(marks)):
+        if False in marks and None not in marks:
+            return inf, True
+        if not mentions:
+            return _SHARE * (chars([marker]) - 1), True
+    if items.are_texts and earlier:
+        return 0, False
+    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+    return more + removed, False  # the commas of the removed items do not count
+
+
+def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
+    """Return whether the removed items have at least so many characters, with a comma each."""
     count = 0
     for index, step in _removed(items, kept):
-        count += _chars(left_of(items.value, items.node, index, step - 1)) + 1
         if count >= least:
-            return True
-    return False
+            break
+        item = left_of(items.value, items.node, index, step - 1) if as_found else items.value[index]
+        count += _chars(item) + 1
+    return count >= least
 
 
 def _chars(item: Any) -> int:
@@ -116,36 +124,17 @@ def _chars(item: Any) -> int:
 
 def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, int]]:
     """Yield the index of each item that is not in `kept`, with the step that removed it."""
-    versions = [(version.step, frozenset(version.kept)) for version in items.node.versions]
-    for index in range(len(items.value)):
+    for index, step in items.node.removed(items.value).items():
         if index not in kept:
-            yield index, next(step for step, left in versions if index not in left)
-
-
-def _is_too_long(marker: str, before: str, items: ShortenedList, removed: int, kept: Collection[int]) -> bool:
-    """Return whether a marker has more characters than the removed items and the marker of an earlier pass."""
-    if items.are_texts and items.node.earlier:
-        return False
-    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
-    if removed >= more:
-        return False
-    count = 0
-    for index, _ in _removed(items, kept):
-        if count >= more:
-            break
-        count += _chars(items.value[index])
-    return more > count
+            yield index, step
 
 
 def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:
     """Count the removed items by the values of expressions, and add the earlier counts."""
-    node = items.node
     expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
-    tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
-    if not expressions:
-        return tallies
-    for index, step in _removed(items, kept):
-        item = left_of(items.value, node, index, step - 1)
+    tallies = Counter(dict(items.earlier.tallies))
+    for index, step in _removed(items, kept) if expressions else ():
+        item = left_of(items.value, items.node, index, step - 1)
         for label, expression in expressions.items():
             counted = markers.countable(expression.evaluate(item))
             tallies.update([(label, counted)] if counted else ())

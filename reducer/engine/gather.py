@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from reducer.engine.needs import Needed, Types
 from reducer.formats import Atom
+from reducer.markers import Marker
 from reducer.plan.cuts import Cut
 from reducer.plan.nodes import (
     LEAVES,
@@ -30,6 +31,7 @@ from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 Plans: TypeAlias = dict[Any, Node | None]
 """The plans of children by index or key; None for a whole child."""
+_NOTHING = Marker(0, (), 0, 0)
 _Group: TypeAlias = tuple[int | None, list[Any], Node | None]
 
 
@@ -43,6 +45,11 @@ class ShortenedList:
     """The remaining items are texts, so a marker mentions the entities of removed texts."""
     found: dict[int, Needed] = field(default_factory=dict)
     """What must not vanish of removed texts, by index."""
+
+    @property
+    def earlier(self) -> Marker:
+        """The marker of an earlier pass, or one that counts nothing."""
+        return self.node.earlier or _NOTHING
 
 
 class Removal(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.restore import Restored
+from reducer.markers import PREFIX
 from reducer.plan.edits import Edit, edits
 from reducer.plan.nodes import Opened, build
 from reducer.rules import Rule, Step
@@ -68,8 +69,25 @@ class Outcome:
 
     @property
     def unmarked(self) -> int:
-        """The number of removed items of lists and entries of maps that no marker counts."""
+        """The number of removed items of lists that no marker counts."""
         return self.restored.unmarked
+
+    @property
+    def removed_keys(self) -> int:
+        """The number of keys of objects and maps that the result lacks or whose value it empties."""
+        count = 0
+        for edit in self.edits():
+            if edit.kind in ("key", "emptied"):
+                count += -1 if edit.is_restored else 1
+        return count
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether the steps leave none of the values of a return: only keys, empty values and markers."""
+        if self.top is None:
+            return False
+        left = build(self.top.value, self.top.inside.get(0), seen=True)
+        return left is not self.top.value and not _has_values(left) and _has_values(self.top.value)
 
     def left_after(self, step: int, seen: bool = True) -> Any:
         """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
@@ -81,3 +99,14 @@ class Outcome:
     def edits(self) -> Iterator[Edit]:
         """Yield what each step removed, and what was restored of it, in document order."""
         return edits(None, self.top)
+
+
+def _has_values(value: Any) -> bool:
+    """Return whether a value contains a number, a boolean, or a text that is neither blank nor a marker."""
+    if isinstance(value, dict):
+        return any(map(_has_values, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_values, value))
+    if isinstance(value, str):
+        return bool(value.strip()) and not value.startswith(PREFIX)
+    return value is not None

@@ -29,7 +29,7 @@ class Restored:
     preserved: int = 0
     """The number of entities that are restored or mentioned."""
     unmarked: int = 0
-    """The number of removed items of lists and entries of maps that no marker counts."""
+    """The number of removed items of lists that no marker counts."""
     referenced: frozenset[str] = frozenset()
     """The referenced values that are restored."""
     nodes: list[Omission | Cut] = field(default_factory=list)
@@ -52,11 +52,10 @@ def restore(work: Work, rule: Rule, reads: frozenset[str], space: float | None =
     preserves = bool(rule.named) or (space is not None and any(rule.preserved))
     restores = work.edits > 0 and (preserves or bool(work.references.values))
     if not work.shortened and not restores:
-        return Restored(unmarked=work.removed_entries)
+        return Restored()
     root = work.top.inside.get(0)
     lists = {node: ShortenedList(value, node) for value, node in shortened_lists(work.top.value, root)}
     restored = _restored(work, rule, reads, lists, space or 0) if restores else Restored()
-    restored.unmarked = work.removed_entries
     for shortened in lists.values():
         restored.unmarked += write_marker(shortened, rule.marks, is_root=shortened.node is root)
         restored.nodes.append(shortened.node)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
-from reducer.engine.choose import Candidates, Chosen, has_chars, is_too_small, open_texts, opened_for
+from reducer.engine.choose import Candidates, Chosen, by_lines, has_chars, is_too_small, open_texts
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import parse
-from reducer.plan.nodes import LAST, Opened, build, open_return
+from reducer.plan.nodes import LAST, Opened, build, open_return, opened_again
 from reducer.plan.place import Settings, Work
 from reducer.plan.protected import Protected, References, Scans
 from reducer.rules import Rule, Ruleset, Step, When
@@ -180,10 +180,9 @@ def _holds(when: When, arrived: Any, top: Opened) -> bool:
 
 def seen_by(paths: TextPaths | None, content: Any) -> Any:
     """Return a content in plain JSON types as the steps of a rule with these paths see it. Raises `Unreducible`."""
-    top = opened_for(paths, content)
+    top = open_return(content)
     if top is None:
         return plain(content)
-    if paths is not None and not top.is_text:
-        work = Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False))
-        open_texts(work.root(), paths)
+    top = opened_again(top, by_lines(paths))
+    open_texts(Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False)), paths)
     return plain(build(top.value, top.inside.get(0), LAST, seen=True))

@@ -184,29 +184,24 @@ def _copies(
 
     A block is a copy of the structure, of the value in it, or of one item of the value. Other blocks stay.
     """
-    written, whole = dump(value), dump(structure)
     if type(value) is list and len(value) == len(blocks) and all(map(_is_copy_of_item, blocks, value)):
         return lambda items: [{"type": "text", "text": _text_of(item)} for item in items]
 
     def copy(block: dict[str, Any], new: Any) -> dict[str, Any]:
-        text = block["text"]
-        if type(value) is str and text == value:
-            return {**block, "text": new}
-        found = read_json(text)
-        canonical = None if found is None else dump(found)
-        if canonical == written:
-            return {**block, "text": dump(new)}
-        return {**block, "text": dump({"result": new})} if canonical == whole else block
+        if _is_copy(block["text"], value):
+            return {**block, "text": _text_of(new)}
+        return {**block, "text": dump({"result": new})} if _is_copy(block["text"], structure) else block
 
     return lambda new: [copy(block, new) for block in blocks]
 
 
 def _is_copy_of_item(block: dict[str, Any], item: Any) -> bool:
-    if block.keys() != {"type", "text"}:
-        return False
-    text = block["text"]
+    return block.keys() == {"type", "text"} and _is_copy(block["text"], item)
+
+
+def _is_copy(text: str, value: Any) -> bool:
     found = read_json(text)
-    return text == _text_of(item) or (found is not None and dump(found) == dump(item))
+    return text == _text_of(value) or (found is not None and dump(found) == dump(value))
 
 
 def _text_of(item: Any) -> str:

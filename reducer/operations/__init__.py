@@ -13,5 +13,9 @@ from reducer.operations.op import Op
 def operations() -> dict[str, type[Op]]:
     """Return all operations by verb, in alphabetical order."""
     modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
-    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
-    return {kind.verb(): kind for kind in kinds if issubclass(kind, Op) and kind is not Op}
+    found: dict[str, type[Op]] = {}
+    for module in modules:
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Op) and kind is not Op:
+                found[kind.verb()] = kind
+    return found

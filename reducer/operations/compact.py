@@ -36,9 +36,9 @@ class Compact(Op):
 
     compact: Literal[True]
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         for child in place.children():
-            self.apply(child, root)
+            self.apply(child)
         if type(place.value) is dict and not is_media(place.value):
             fields = place.json
             full = frozenset(key for key, item in fields.items() if not _is_empty(shown(item)))

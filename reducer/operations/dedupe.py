@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from reducer.operations.fields import MARK, Condition, Mark
 from reducer.operations.op import Example, Op, ends_of, items_of, marked
-from reducer.paths import Chain
+from reducer.paths import Chain, Expression
 from reducer.plan import Place
 from reducer.values import dump, plain
 
@@ -64,7 +64,7 @@ class Dedupe(Op):
     dedupe: Repeats
     mark: Mark = MARK
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         by, seen = self.dedupe.by, Counter[str]()
         positions = []
         for position, item in enumerate(place.contents()):
@@ -90,4 +90,7 @@ class Dedupe(Op):
         return ((),)
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        return [((), chain) for chain in (((),) if self.dedupe.by is None else self.dedupe.by.reads)]
+        return [((), ())] if self.dedupe.by is None else super().reads()
+
+    def conditions(self) -> Iterable[Expression]:
+        return () if self.dedupe.by is None else (self.dedupe.by,)

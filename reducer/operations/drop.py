@@ -46,7 +46,7 @@ class Drop(Op):
     drop: Targets
     mark: Mark = MARK
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         for target in self.drop:
             _drop(place, target)
 
@@ -54,12 +54,17 @@ class Drop(Op):
         return f"drops {named(target.text for target in self.drop)} from {place}{marked(self.mark)}"
 
     def shortens(self) -> Iterable[Chain]:
-        return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and not target.chain]
+        lists: list[Chain] = []
+        for target in self.drop:
+            if target.lists is not None and not target.chain:
+                lists.append(names_of(target.lists.shape))
+        return lists
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         for target in self.drop:
             if target.lists is not None and target.condition is not None:
-                yield from ((names_of(target.lists.shape), chain) for chain in target.condition.reads)
+                for chain in target.condition.reads:
+                    yield names_of(target.lists.shape), chain
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.drop if target.chain]
@@ -75,14 +80,15 @@ def _drop(place: Place, target: Target) -> None:
     if target.lists is None or target.condition is None:
         _drop_key(place, target.chain)
         return
+    holds = target.condition.holds
     for items in place.find(target.lists):
-        if items.accepted_by((list, dict)):
-            matching = [target.condition.holds(item) for item in items.contents()]
-            if not target.chain:
-                items.keep_items([position for position, holds in enumerate(matching) if not holds])
-            else:
-                for key in compress(items.entries(), matching):
-                    _drop_key(items.child(key), target.chain)
+        if not items.accepted_by((list, dict)):
+            continue
+        if not target.chain:
+            items.keep_items_that(lambda item: not holds(item))
+            continue
+        for key in compress(items.entries(), map(holds, items.contents())):
+            _drop_key(items.child(key), target.chain)
 
 
 def _drop_key(place: Place, chain: Sequence[str]) -> None:

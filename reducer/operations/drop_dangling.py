@@ -31,11 +31,12 @@ class DropDangling(Op):
     drop_dangling: Annotated[dict[str, PathField], Field(min_length=1)]
     mark: Mark = MARK
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         wanted = []
         for key, path in self.drop_dangling.items():
-            wanted.append((key, {_scalar(found) for found in root.find(path)}))
-        place.keep_items([position for position, item in enumerate(place.contents()) if _refers(shown(item), wanted)])
+            found = place.work.root().find(path)
+            wanted.append((key, set(map(_scalar, found))))
+        place.keep_items_that(lambda item: _refers(shown(item), wanted))
 
     def describe(self, place: str) -> str:
         wanted = enumerated((f"`{key}` is not in `{path.text}`" for key, path in self.drop_dangling.items()), "or")
@@ -59,5 +60,8 @@ def _scalar(place: Place) -> Any:
 def _refers(item: Any, wanted: list[tuple[str, set[Any]]]) -> bool:
     if type(item) is not dict:
         return True
-    values = [(shown(item.get(key)), known) for key, known in wanted]
-    return all(value is None or type(value) in (dict, list) or value in known for value, known in values)
+    for key, known in wanted:
+        value = shown(item.get(key))
+        if value is not None and type(value) not in (dict, list) and value not in known:
+            return False
+    return True

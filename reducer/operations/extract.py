@@ -35,13 +35,13 @@ class Extract(Op):
 
     extract: EntityTypes
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         types = place.work.scans.vocabulary.expand(self.extract)
         if not _extract(place, types):
             if type(place.value) is str:
                 place.extract(types, if_none=True)
             elif type(place.value) is list:
-                place.keep_items([position for position, item in enumerate(place.contents()) if _is_hollow(item)])
+                place.keep_items_that(_is_hollow)
             else:
                 place.keep_keys(frozenset())
 
@@ -82,8 +82,8 @@ def _extract_items(place: Place, types: frozenset[str]) -> bool:
 
 
 def _extract_keys(place: Place, types: frozenset[str]) -> bool:
-    keys = place.keys()
     names: dict[str, bool] = {}
+    keys = place.keys()
     for key in keys:
         in_value = _extract(place.child(key), types)
         if in_value or _mentions(place, key, types):

@@ -220,25 +220,19 @@ def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     return targets
 
 
-def _ordered(value: Any) -> Any:
-    """Compile `{expression: [words]}`, or leave a text to the validator of expressions."""
+def _sort_key(value: Any) -> Any:
+    """Compile `{expression: [words]}` or an expression."""
     if type(value) is not dict:
-        return value
-    if len(value) != 1 or not all(type(words) is list and words for words in value.values()):
+        return _validator(compile_sort_key)(value)
+    [(text, words)] = value.items() if len(value) == 1 else [("", None)]
+    if type(words) is not list or not words:
         raise PydanticCustomError("E020", "expected one expression with its words: {severity: [high, low]}")
-    [(text, words)] = value.items()
-    if not all(type(each) is str for each in words):
+    if {*map(type, words)} != {str}:
         raise PydanticCustomError("E020", "expected words, the highest first: {severity: [high, low]}")
     try:
         return compile_sort_key(text)._replace(order=tuple(map(word, words)))
     except PathError as error:
         raise PydanticCustomError(error.code, "{message}", {"message": error.message, "help": error.help}) from error
-
-
-def _sort_key(value: Any) -> SortKey:
-    ordered = _ordered(value)
-    key: SortKey = ordered if isinstance(ordered, SortKey) else _validator(compile_sort_key)(value)
-    return key
 
 
 def _each_sort_key(value: Any) -> Any:

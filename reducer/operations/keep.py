@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import chain as joined
 
 from reducer.operations.fields import MARK, Kept, Mark, Strict, Target
 from reducer.operations.op import Example, Op, has_named, is_named, items_of, marked, named, named_keys
@@ -78,7 +77,7 @@ class Keep(Op):
         """The keys or filters."""
         return self.keep.names if isinstance(self.keep, Strict) else self.keep
 
-    def _conditions(self) -> list[Expression]:
+    def conditions(self) -> Sequence[Expression]:
         return [target.condition for target in self.targets if target.condition is not None]
 
     @property
@@ -89,17 +88,19 @@ class Keep(Op):
         if not self._may_leave:
             return True
         keys = set[str]()
-        for found in joined.from_iterable(place.objects() for place in places):
-            own = found.keys()
-            if not keys.issuperset(own):
-                keys.update(own)
-                if self._has_enough(keys):
-                    return True
-        return all(any(is_named(key, name) for name in self._first_names()) for key in keys)
+        for place in places:
+            for found in place.objects():
+                own = found.keys()
+                if not keys.issuperset(own):
+                    keys.update(own)
+                    present, names = self.present(keys)
+                    if present >= min(_ENOUGH, names / 2):
+                        return True
+        return keys.issubset(self._all_named(keys))
 
-    def _has_enough(self, keys: Set[str]) -> bool:
-        present, names = self.present(keys)
-        return present >= min(_ENOUGH, names / 2)
+    def _all_named(self, keys: Iterable[str]) -> set[str]:
+        """Return the keys that have one of its names."""
+        return {key for key in keys for name in self._first_names() if is_named(key, name)}
 
     def present(self, keys: Set[str]) -> tuple[int, int]:
         """Return how many of its names an object with these keys has, and how many names there are.
@@ -112,16 +113,12 @@ class Keep(Op):
     def _first_names(self) -> frozenset[str]:
         return frozenset(target.chain[0] for target in self.targets)
 
-    def apply(self, place: Place, root: Place) -> None:
-        conditions = self._conditions()
-        if not conditions:
+    def apply(self, place: Place) -> None:
+        conditions = self.conditions()
+        if conditions:
+            place.keep_items_that(lambda item: any(condition.holds(item) for condition in conditions))
+        else:
             _keep(place, [target.chain for target in self.targets])
-            return
-        positions = []
-        for position, item in enumerate(place.contents()):
-            if any(condition.holds(item) for condition in conditions):
-                positions.append(position)
-        place.keep_items(positions)
 
     def describe(self, place: str) -> str:
         if self.shortens():
@@ -134,10 +131,7 @@ class Keep(Op):
         return "leaves objects with fewer than half of the keys of a step as they are" if self._may_leave else ""
 
     def shortens(self) -> Sequence[Chain]:
-        return [()] if self._conditions() else []
-
-    def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        return [((), chain) for condition in self._conditions() for chain in condition.reads]
+        return [()] if self.conditions() else []
 
     def names(self) -> Iterable[Chain]:
         return [target.names for target in self.targets if target.chain]
@@ -146,18 +140,22 @@ class Keep(Op):
         return f"add `{key}` to `keep`"
 
     def takes(self, chain: Chain) -> bool:
-        # A name without `*` matches only itself.
-        kept = (target.chain for target in self.targets)
-        return not self.shortens() and not any(
-            len(names) <= len(chain) and all(map(is_named, chain, names)) for names in kept
-        )
+        if self.shortens():
+            return False
+        for target in self.targets:
+            # A name without `*` matches only itself.
+            if len(target.chain) <= len(chain) and all(map(is_named, chain, target.chain)):
+                return False
+        return True
 
 
 def _keep(place: Place, chains: Iterable[Sequence[str]]) -> None:
     below: dict[str, list[Sequence[str]]] = {}
     for name, *rest in chains:
-        keys = joined.from_iterable(named_keys(found, name) for found in place.objects()) if "*" in name else (name,)
-        for key in dict.fromkeys(keys):
+        keys = {name: None} if "*" not in name else dict[str, None]()
+        for found in place.objects() if "*" in name else ():
+            keys.update(dict.fromkeys(named_keys(found, name)))
+        for key in keys:
             below.setdefault(key, []).append(rest)
     place.keep_keys(frozenset(below))
     nested = {key: rests for key, rests in below.items() if [] not in rests}

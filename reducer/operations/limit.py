@@ -96,10 +96,12 @@ class Limit(Op):
     always_keep: Condition | None = Field(None, description="Also keep items that match this, or a named condition.")
     mark: Mark = MARK
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         items = place.contents()
         if len(items) > self.amount():
-            place.keep_items(sorted(self._chosen(items) | self._matching(items)))
+            ranked = self._ranked(items)
+            ends = {*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :]}
+            place.keep_items(sorted(ends | self._matching(items)))
 
     def prefers(self) -> bool:
         return bool(self.sort_by) or self.always_keep is not None
@@ -114,18 +116,6 @@ class Limit(Op):
     def amount(self) -> int:
         return self.limit.head + self.limit.tail
 
-    def always_keeps(self) -> Expression | None:
-        return self.always_keep
-
-    def always_kept(self, value: Any) -> int:
-        if type(value) is not list or len(value) <= self.amount():
-            return 0
-        return len(self._matching(value) - self._chosen(value))
-
-    def _chosen(self, items: list[Any]) -> set[int]:
-        ranked = self._ranked(items)
-        return {*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :]}
-
     def _matching(self, items: list[Any]) -> set[int]:
         if self.always_keep is None:
             return set()
@@ -138,13 +128,15 @@ class Limit(Op):
         also = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
         if not self.sort_by:
             return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}{marked(self.mark)}"
-        (first, last), *others = map(self._words, self.sort_by)
-        ends = enumerated(
-            end if count == 1 else f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count
-        )
-        texts = [named([key.condition.text]) for key in self.sort_by]
-        then = "".join(f", then the {word} {text}" for (word, _), text in zip(others, texts[1:], strict=True))
-        return f"keeps the {ends} {items} by {texts[0]}{then}{also}{marked(self.mark)}"
+        first, *others = self.sort_by
+        ends = []
+        for word, count in zip(self._words(first), (head, tail), strict=True):
+            if count:
+                ends.append(word if count == 1 else f"{count:,} {word}")
+        by = f" by {named([first.condition.text])}"
+        for key in others:
+            by += f", then the {self._words(key)[0]} {named([key.condition.text])}"
+        return f"keeps the {enumerated(ends)} {items}{by}{also}{marked(self.mark)}"
 
     def _words(self, key: SortKey) -> tuple[str, str]:
         """Return the words for the first and the last items by a key."""
@@ -159,9 +151,11 @@ class Limit(Op):
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 
-    def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        expressions = [*(key.condition for key in self.sort_by), *filter(None, [self.always_keep])]
-        return [((), chain) for expression in expressions for chain in expression.reads]
+    def conditions(self) -> Iterable[Expression]:
+        for key in self.sort_by:
+            yield key.condition
+        if self.always_keep is not None:
+            yield self.always_keep
 
     def _ranked(self, items: list[Any]) -> Sequence[int]:
         ranked: Sequence[int] = range(len(items))

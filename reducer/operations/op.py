@@ -86,8 +86,8 @@ class Op(StepKeys):
         return getattr(self, "mark", None)
 
     @abstractmethod
-    def apply(self, place: Place, root: Place) -> None:
-        """Select what to keep of the value at `place`; `root` is the whole return."""
+    def apply(self, place: Place) -> None:
+        """Select what to keep of the value at `place`."""
 
     @abstractmethod
     def describe(self, place: str) -> str:
@@ -113,9 +113,15 @@ class Op(StepKeys):
         """Return whether it can remove keys."""
         return bool([*self.names()])
 
+    def conditions(self) -> Iterable[Expression]:
+        """Return the expressions that it evaluates on the items at its place."""
+        return ()
+
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         """Return each list whose items it selects, relative to its place, with what it reads of each item."""
-        return ()
+        for condition in self.conditions():
+            for chain in condition.reads:
+                yield (), chain
 
     def reads_return(self) -> Iterable[Chain]:
         """Return what else it reads, relative to the whole return."""
@@ -143,14 +149,6 @@ class Op(StepKeys):
 
     def amount(self) -> int:
         """Return the number of items or characters that it keeps, or 0."""
-        return 0
-
-    def always_keeps(self) -> Expression | None:
-        """Return the condition whose matches it always keeps."""
-        return None
-
-    def always_kept(self, value: Any) -> int:
-        """Count the items of a list at its place that are kept only by the condition of `always_keeps`."""
         return 0
 
     def entity_types(self) -> Iterable[str]:

@@ -37,7 +37,7 @@ class Truncate(Op):
 
     truncate: Amount
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         place.cut_texts(self.truncate.head, self.truncate.tail)
 
     def describe(self, place: str) -> str:

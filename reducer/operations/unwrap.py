@@ -30,7 +30,7 @@ class Unwrap(Op):
 
     unwrap: Literal[True]
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         place.unwrap()
 
     def describe(self, place: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from reducer.plan.cuts import Cut
@@ -65,15 +66,17 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
 
 
 def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until: int) -> Iterator[Edit]:
-    restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
+    restored: dict[Any, Any] = {}
+    for key, plan in (node.restored or {}).items():
+        restored[key] = build(value[key], plan)
     removed, left, inside = node.removed(value), len(value), node.separate(value)
-    for step in dict.fromkeys(removed.values()):
-        keys = [key for key, number in removed.items() if number == step]
-        if 0 < step < until:
-            found = {key: build(value[key], inside.get(key), step - 1, seen=True) for key in keys}
-            yield from _removals(step, path, found, left)
-        again = {key: restored[key] for key in keys if key in restored}
-        yield from _restorations(step, path, again)
+    for step, group in groupby(removed, removed.__getitem__):
+        keys, found = [*group], dict[Any, Any]()
+        for key in keys if 0 < step < until else ():
+            found[key] = build(value[key], inside.get(key), step - 1, seen=True)
+        yield from _removals(step, path, found, left)
+        for edit in _removals(step, path, {key: restored[key] for key in keys if key in restored}, 0):
+            yield replace(edit, before=0, after=edit.before, is_restored=True)
         left -= len(keys)
     if node.marker:
         step = node.versions[-1].step if node.versions else 0
@@ -87,15 +90,11 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until:
             yield Edit(inner.step, "emptied", own, restored[key], before=before, after=after, is_restored=True)
 
 
-def _restorations(step: int, path: tuple[Key, ...], items: dict[Any, Any]) -> Iterator[Edit]:
-    if items:
-        for edit in _removals(step, path, items, 0):
-            yield replace(edit, before=0, after=edit.before, is_restored=True)
-
-
 def _removals(step: int, path: tuple[Key, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
     """Yield one edit for each removed key, or a single edit for all removed items."""
-    if all(type(key) is int for key in items):
+    if not items:
+        return
+    if {*map(type, items)} == {int}:
         sizes = sum(map(_size, items.values())) + len(items)
         values = [*items.values()]
         yield Edit(step, "items", path, values, before=sizes, after=0, indices=tuple(items), total=total)

@@ -6,8 +6,8 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator
+from itertools import filterfalse, islice
 from operator import is_
 from typing import Any
 
@@ -65,6 +65,13 @@ class Omission(Struct, gc=False, eq=False):
         """Return the indices or keys that are kept after a step, or None if all are kept."""
         return next((version.kept for version in reversed(self.versions) if version.step <= step), None)
 
+    def remaining(self, step: int = RESULT) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
+        """Return the indices or keys that are left after a step, or None for all, and the plans of children."""
+        kept, inside = self.kept(step), self.inside
+        if not self.restored or step != RESULT:
+            return kept, inside
+        return None if kept is None else {*kept, *self.restored}, inside | self.restored
+
     def child(self, key: Any, value: Any) -> Node | None:
         """Return the plan of a kept child, which no longer shares its version."""
         if self.each is not None and key not in self.inside and type(value) is dict:
@@ -86,8 +93,8 @@ class Omission(Struct, gc=False, eq=False):
         left: Collection[Any] = keys_of(value)
         for version in self.versions:
             names = frozenset(version.kept)
-            removed.update(dict.fromkeys([key for key in left if key not in names], version.step))
-            left = [key for key in left if key in names]
+            removed.update(dict.fromkeys(filterfalse(names.__contains__, left), version.step))
+            left = [*filter(names.__contains__, left)]
         return removed
 
 
@@ -124,13 +131,10 @@ Node = Omission | Opened | Emptied | Cut
 
 
 def copied(node: Node | None) -> Node | None:
-    """Return a copy of a plan without an overlay; a step that extends the copy leaves the plan alone."""
-    if type(node) is Omission:
-        inside = {key: copied(child) for key, child in node.inside.items()}
-        return Omission(node.versions, inside, node.each, node.earlier)
-    if type(node) is Opened:
-        return replace(node, inside={key: copied(child) for key, child in node.inside.items()})
-    return node
+    """Return a copy of a plan that has no overlay; a step that extends the copy leaves the plan alone."""
+    if type(node) is not Omission and type(node) is not Opened:
+        return node
+    return replace(node, inside={key: copied(child) for key, child in node.inside.items()})
 
 
 def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False) -> Any:
@@ -152,18 +156,8 @@ def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False)
     return value
 
 
-def _left(
-    node: Omission, step: int, collected: Callable[[Iterable[Any]], Collection[Any]]
-) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
-    """Return the `collected` indices or keys that are left after a step, or None for all, and the plans of children."""
-    kept, inside = node.kept(step), node.inside
-    if not node.restored or step != RESULT:
-        return kept, inside
-    return None if kept is None else collected({*kept, *node.restored}), inside | node.restored
-
-
 def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
-    kept, inside = _left(node, step, frozenset)
+    kept, inside = node.remaining(step)
     new = value if kept is None else _with_keys(value, kept)
     if not inside:
         return new
@@ -182,12 +176,11 @@ def _with_keys(value: Any, kept: Collection[Any]) -> Any:
 
 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
-    kept, inside = _left(node, step, sorted)
-    indices = range(len(value)) if kept is None else kept
-    items = [value[i] for i in indices]
+    kept, inside = node.remaining(step)
+    indices = range(len(value)) if kept is None else sorted(kept)
+    items = [*map(value.__getitem__, indices)]
     if node.each is not None and node.each.step <= step:
-        keys = node.each.kept
-        items = [_with_keys(item, keys) for item in items]
+        items = [_with_keys(item, node.each.kept) for item in items]
     for position, index in enumerate(indices if inside else ()):
         if index in inside:
             items[position] = build(value[index], inside[index], step, seen)
@@ -335,8 +328,10 @@ def holds_texts(value: Any, node: Node | None) -> bool:
     """Return whether a value is a list of which only texts without opened structure are kept."""
     if not value or type(value) is not list:
         return False
-    kept, inside = (node.kept(), node.inside) if type(node) is Omission else (None, {})
-    return all(is_text(value[index], inside.get(index)) for index in (range(len(value)) if kept is None else kept))
+    plan = node if type(node) is Omission else Omission()
+    kept = plan.kept()
+    indices = keys_of(value) if kept is None else kept
+    return all(is_text(value[index], plan.inside.get(index)) for index in indices)
 
 
 def is_text(value: Any, node: Node | None) -> bool:
@@ -356,5 +351,5 @@ def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
 
 def at_least(least: int, kept: Collection[int], size: int) -> list[int]:
     """Return the kept positions of a list of `size` items, plus the first other positions until there are `least`."""
-    others = (position for position in range(size) if position not in kept)
+    others = filterfalse(kept.__contains__, range(size))
     return sorted([*kept, *islice(others, max(0, least - len(kept)))])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
 from typing import Any
@@ -64,8 +64,6 @@ class Work:
     """The number of omissions so far."""
     in_maps: bool = False
     """Whether a step selected among the values of an object."""
-    removed_entries: int = 0
-    """The number of entries that maps lost, which no marker counts."""
     shortened: bool = False
     """Whether a list lost items in this pass or an earlier one."""
 
@@ -245,7 +243,6 @@ class Place:
         if type(self.value) is dict:
             entries = self.entries()
             removed = set(entries).difference(map(entries.__getitem__, positions))
-            self.work.removed_entries += len(removed)
             self.keep_keys(frozenset(self.value.keys() - removed))
             return
         indices, value = self.keys(), self.value
@@ -260,6 +257,14 @@ class Place:
             self.omission().keep(kept, self.work.step)
             self.work.edits += 1
             self.work.shortened = True
+
+    def keep_items_that(self, holds: Callable[[Any], bool]) -> None:
+        """Keep only the items in `contents` for which `holds` returns true, plus all media."""
+        positions = []
+        for position, item in enumerate(self.contents()):
+            if holds(item):
+                positions.append(position)
+        self.keep_items(positions)
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.

@@ -22,7 +22,7 @@ from reducer.rules.definitions import lint_unused_types, read_conditions, read_v
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
-from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_of_marked, text_paths
+from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_marked, text_paths
 from reducer.rules.validation import validated, without_empty_keys
 from reducer.values import escaped
 
@@ -238,7 +238,7 @@ def _assembled(
         named=named,
         marks=(default, *marks, default),
         marked=marked,
-        reads_of_marked=reads_of_marked(steps, checked.when, marked),
+        reads_marked=reads_marked(steps, checked.when, marked),
         bounds=tuple(bounds),
         types=types,
         vocabulary=vocabulary,

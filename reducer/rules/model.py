@@ -205,7 +205,7 @@ class Step:
         if not self.op.recognises(places):
             return 0, True
         for place in places:
-            self.op.apply(place, work.root())
+            self.op.apply(place)
         return len(places), False
 
 
@@ -250,8 +250,8 @@ class Rule:
     """What a marker counts, by the number of the step; the last is for `max_chars`."""
     marked: tuple[Chain, ...] | None
     """The lists that get markers, or None for all lists."""
-    reads_of_marked: tuple[tuple[Chain, Chain], ...]
-    """What conditions read that can contain such a list: a base, and a chain below it."""
+    reads_marked: bool
+    """Conditions can read such a list."""
     bounds: tuple[tuple[frozenset[str], int], ...]
     """The maximum number of preserved values of some entity types."""
     types: frozenset[str]

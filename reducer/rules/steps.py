@@ -89,10 +89,8 @@ def marked_lists(steps: tuple[Step, ...], marks: Sequence[Mark], any_list: bool)
     return tuple(dict.fromkeys(lists))
 
 
-def reads_of_marked(
-    steps: tuple[Step, ...], gate: When | None, marked: tuple[Chain, ...] | None
-) -> tuple[tuple[Chain, Chain], ...]:
-    """Return what conditions read that can contain one of the `marked` lists: a base, and a chain below it.
+def reads_marked(steps: tuple[Step, ...], gate: When | None, marked: tuple[Chain, ...] | None) -> bool:
+    """Return whether conditions can read one of the `marked` lists.
 
     The list whose items a step selects does not count, because the step leaves its marker out.
     """
@@ -105,7 +103,7 @@ def reads_of_marked(
         for shape, expression in step.path.filters:
             reads += [(names_of(shape), chain) for chain in expression.reads]
         reads += [((*place, *below), chain) for below, chain in step.op.reads()]
-    return tuple(read for read in dict.fromkeys(reads) if _may_contain(*read, marked))
+    return any(_may_contain(base, chain, marked) for base, chain in reads)
 
 
 def _may_contain(base: Chain, chain: Chain, marked: tuple[Chain, ...] | None) -> bool:

@@ -21,8 +21,7 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext, Tool, ToolDefini
 from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer, RuleError
-from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor, recall_tools
-from reducer.archive import ArchiveError
+from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import restore
 from tests.agent.agents import (
@@ -167,12 +166,8 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
     paths = [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
     assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["anyOf"] == paths
     keywords = forms["spec_params_ReduceToolReturns"]
-    types = {name: field.get("type") or field["anyOf"] for name, field in keywords["properties"].items()}
-    assert types == {
-        "rules": paths,
-        **dict.fromkeys(("persist", "instructions", "telemetry", "dry_run"), "boolean"),
-        "archive": [{"type": "string"}, {"type": "null"}],
-    }
+    assert list(keywords["properties"]) == ["rules", "persist", "instructions", "telemetry", "archive", "dry_run"]
+    assert keywords["properties"]["rules"]["anyOf"] == paths
     assert keywords["required"] == ["rules"]
 
 
@@ -325,13 +320,3 @@ def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     ]:
         assert list(map(len, contents(history_processor(given)(messages)))) == kept
         ReduceToolReturns(given)
-
-
-def test_archives_are_paths_or_objects_everywhere(rules: Path, archive: Archive) -> None:
-    for make in (partial(history_processor, rules), partial(ReduceToolReturns, rules), recall_tools):
-        for given in (archive.path, str(archive.path), archive):
-            make(archive=given)
-        with pytest.raises(TypeError):
-            make(archive=5)
-        with pytest.raises(ArchiveError):
-            make(archive=rules)

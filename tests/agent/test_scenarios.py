@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
-from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ModelResponse, TextPart
+from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, RunContext
 from pydantic_ai.usage import UsageLimits
 
+from reducer import Reducer
 from reducer.agent import history_processor
 from tests.agent.agents import (
     ARTICLES,
@@ -32,6 +34,7 @@ from tests.agent.agents import (
     streamed,
     turns,
 )
+from tests.agent.conftest import Points
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
@@ -116,6 +119,34 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     assert contents(result.all_messages()) == [first, ARTICLES[:2]]
     assert result.new_messages()[0].parts[-1].content == "Turn 1, please."
     assert len(result.new_messages()) == 4
+
+
+def in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+    return [message for message in messages if message.parts]
+
+
+async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+    return [replace(message) for message in messages]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_other_processors_can_come_before_and_after(place: int) -> None:
+    asked = script("deep_research", "explore")
+    processors: list[Any] = [in_context, asynchronous_in_context]
+    processors.insert(place, history_processor(SHORTER))
+    analyst(asked, processors=processors).run_sync(PROMPT)
+    assert asked.contents(1) == asked.contents(2) == [ARTICLES[:2]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, rules: Path, points: Points) -> None:
+    stored = b"[]"
+    for _ in range(3):
+        made = analyst(script("deep_research", "status"), reducing(form, Reducer.load(rules)))
+        messages = ModelMessagesTypeAdapter.validate_json(stored)
+        stored = made.run_sync(PROMPT, message_history=messages).all_messages_json()
+    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 3, ("status", "no_rule"): 3}
+    assert points("duration", "outcome") == {("reduced",): 3, ("no_rule",): 3}
 
 
 # --- prefixes: a provider can cache them

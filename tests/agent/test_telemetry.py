@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -25,18 +25,8 @@ from reducer.agent import Archive, Reduction, history_processor
 from reducer.agent.telemetry import FIRST, MAX_TOOLS, workflow
 from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset
-from tests.agent.agents import (
-    FORMS,
-    PROMPT,
-    SHORTER,
-    analyst,
-    contents,
-    context,
-    reducing,
-    returns,
-    script,
-    watch_engine,
-)
+from tests.agent.agents import SHORTER, contents, context, returns
+from tests.agent.conftest import Points
 
 ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
 
@@ -90,15 +80,6 @@ def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest
 
 def unreadable(tool: str) -> Any:
     return returns((n for n in "abc"), tool=tool)
-
-
-def test_a_fault_of_the_engine_is_where_the_error_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    reported: list[Reduction] = []
-    watch_engine(monkeypatch, look=KeyError("something secret"))
-    history_processor(SHORTER, on_reduce=reported.append)(returns("A text."))
-    (one,) = reported
-    assert (one.tool, one.tool_call_id, one.rule, one.before, one.after) == ("look", "call_0", "", 7, 7)
-    assert one.fault.startswith("KeyError at agents.py:")
 
 
 @pytest.fixture
@@ -156,31 +137,6 @@ def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer, spa
     assert second.attributes["reducer.tools"] == ("deep_research",)
 
 
-Points = Callable[..., dict[Any, Any]]
-
-
-@pytest.fixture
-def points(monkeypatch: pytest.MonkeyPatch) -> Points:
-    """Return a function that returns the value of each point of a metric by the values of these labels."""
-    metrics, export = map(pytest.importorskip, ("opentelemetry.sdk.metrics", "opentelemetry.sdk.metrics.export"))
-    reader = export.InMemoryMetricReader()
-    monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", metrics.MeterProvider([reader]))
-    monkeypatch.setattr("reducer.agent.telemetry._LABELS", set())
-
-    def read(name: str, *labels: str) -> dict[Any, Any]:
-        data = reader.get_metrics_data()
-        found = data.resource_metrics[0].scope_metrics[0].metrics if data else []
-        values: dict[Any, Any] = {}
-        for metric in found:
-            if metric.name == f"reducer.{name}":
-                for point in metric.data.data_points:
-                    key = tuple(point.attributes[f"reducer.{label}"] for label in labels)
-                    values[key] = getattr(point, "value", None) or getattr(point, "count", 0)
-        return values
-
-    return read
-
-
 def test_counters_contain_each_reducible_return_once(reducer: Reducer, rules: Path, points: Points) -> None:
     (rules / "gated.yaml").write_text("version: 1\ntool: gated\nwhen: {min_chars: 9000}\nsteps: [{limit: 1}]\n")
     assert reducer.reload() == ()
@@ -214,18 +170,6 @@ def test_counters_contain_each_reducible_return_once(reducer: Reducer, rules: Pa
         ("gated", "gated"): 1,
         ("", "no_rule"): 1,
     }
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_an_agent_counts_each_return_of_a_stored_conversation_once(form: str, rules: Path, points: Points) -> None:
-    stored = b"[]"
-    for _ in range(3):
-        asked = script("deep_research", "status")
-        made = analyst(asked, reducing(form, Reducer.load(rules)))
-        messages = ModelMessagesTypeAdapter.validate_json(stored)
-        stored = made.run_sync(PROMPT, message_history=messages).all_messages_json()
-    assert points("returns", "tool", "outcome") == {("deep_research", "reduced"): 3, ("status", "no_rule"): 3}
-    assert points("duration", "outcome") == {("reduced",): 3, ("no_rule",): 3}
 
 
 def test_tool_names_are_a_bounded_number_of_labels(reducer: Reducer, points: Points) -> None:

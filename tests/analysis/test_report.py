@@ -288,6 +288,7 @@ def test_the_json_keys_stay() -> None:
         "reduced": 1,
         "characters": {"before": 26, "after": 18, "removed": 8, "saved": 0.3077},
         "tokens": {"before": 7, "after": 5, "estimated": "characters / 4"},
+        "unmarked": {"items": 1, "keys": 0},
     }
     assert value["totals"] == {
         **sizes,

@@ -66,9 +66,7 @@ class Conversation:
         if last["part_kind"] != "tool-return":
             return ModelResponse([ToolCallPart("look", {}, "call")])
         if last["tool_name"] == "look" and self.run % 4 == self.number % 4:
-            return ModelResponse(
-                [ToolCallPart("recall_tool_return", {"tool_call_id": "call", "find": "secret"}, "more")]
-            )
+            return ModelResponse([ToolCallPart("recall_tool_return", {"tool_call_id": "call", "find": "secret"}, "id")])
         if last["tool_name"] == "look":
             assert last["content"] == {"rows": [0, 1], "note": ""}
         else:
@@ -78,9 +76,8 @@ class Conversation:
     async def hold(self) -> None:
         """Make the runs that are left, and store the history after each of them, once its originals are written."""
         while self.run < RUNS:
-            result = await self.agent.run(
-                f"Run {self.run}.", message_history=self.history, conversation_id=f"{self.number}"
-            )
+            options: dict[str, Any] = {"message_history": self.history, "conversation_id": f"{self.number}"}
+            result = await self.agent.run(f"Run {self.run}.", **options)
             self.history, self.run = result.all_messages(), self.run + 1
             assert await asyncio.to_thread(self.archive.flush)
             assert self.archive.failures == 0
@@ -134,11 +131,8 @@ def check(folder: Path) -> int:
             assert SECRET.search(json.loads(load(connection, original).data or b"{}")["note"])
     for number in range(AGENTS):
         state = json.loads((folder / f"{number}.json").read_bytes())
-        looks = [
-            one
-            for one in return_ids(ModelMessagesTypeAdapter.validate_python(state["history"]))
-            if one[1].tool == "look"
-        ]
+        history = ModelMessagesTypeAdapter.validate_python(state["history"])
+        looks = [one for one in return_ids(history) if one[1].tool == "look"]
         assert len(looks) == RUNS
         for run, (part, return_id) in enumerate(looks):
             own = archive.find(return_id, part.content, f"conversation {number}")

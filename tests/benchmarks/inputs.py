@@ -47,12 +47,7 @@ def article(rng: Random, words: int, entities: int = 0) -> str:
 
 def ruleset(steps: str, more: str = "") -> Ruleset:
     """Compile a rule for the tool `t` from the YAML of its steps and of its other keys."""
-    return ruleset_of(f"version: 1\ntool: t\n{more}\nsteps:\n{steps}")
-
-
-def ruleset_of(*files: str) -> Ruleset:
-    """Compile the texts of rule files."""
-    compiled, problems = compile_rules([(f"{number}.yaml", text) for number, text in enumerate(files)])
+    compiled, problems = compile_rules([("rule.yaml", f"version: 1\ntool: t\n{more}\nsteps:\n{steps}")])
     assert compiled is not None, problems
     prepare(compiled)
     return compiled

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 from reducer.engine import reduce_content
-from reducer.entities import expand
-from reducer.entities.vocabulary import Vocabulary
 from reducer.rules import Ruleset
-from tests.benchmarks.inputs import article, records, ruleset, ruleset_of
+from tests.benchmarks.inputs import article, records, ruleset
 from tests.helpers import texts
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 PRESERVED = ["ioc", "cve", "threat_actor"]
 KEPT = ["hostname", "address", "last_seen", "risk", "score", "verification", "tags"]
 LIMITS = {
@@ -48,7 +44,7 @@ def test_structural_rules(compare: Callable[..., Any], count: int) -> None:
     contents = [{"rows": records(200, seed), "total": 200} for seed in range(count)]
     calls: dict[str, Callable[[Any], Any]] = {"plain Python": plainly}
     keep = f"  - {{path: rows, keep: {json.dumps(KEPT)}}}\n"
-    calls |= {name: reducing(ruleset(steps + keep)) for name, steps in LIMITS.items()}
+    calls |= {name: reducing(ruleset(steps + keep, "mark: false")) for name, steps in LIMITS.items()}
     assert [len(call(contents[:1])[0]["rows"]) for call in calls.values()] == [20] * len(calls)
     compare("structural rules", calls | {"json.dumps": json.dumps}, lambda: contents, rounds=3)
 
@@ -76,26 +72,6 @@ def test_preserve(compare: Callable[..., Any], rows: Callable[..., Any], count: 
         "reducing without preserve": reducing(ruleset(steps, "preserve: []")),
     }
     compare(rows.__name__, calls, lambda: contents)
-
-
-def test_answers_of_products(compare: Callable[..., Any], data: Path) -> None:
-    """Compare the rules that `init` drafts for the answers."""
-    rules = [json.loads(line) for line in (GOLDEN / "drafts.jsonl").read_text(encoding="utf-8").splitlines()]
-    contents = {
-        rule["tool"]: json.loads((data / "tool_outputs" / f"{rule['tool']}.json").read_bytes()) for rule in rules
-    }
-
-    def reduce(preserve: list[str]) -> Callable[[dict[str, Any]], Any]:
-        drafts = ruleset_of(*(json.dumps(rule | {"preserve": preserve}) for rule in rules))
-        return lambda contents: [reduce_content(drafts, tool, content) for tool, content in contents.items()]
-
-    scan = Vocabulary().scanner_of_many(expand(PRESERVED))
-    calls: dict[str, Callable[[Any], Any]] = {
-        "scanning": lambda contents: [scan(dict.fromkeys(texts(content))) for content in contents.values()],
-        "reducing": reduce(PRESERVED),
-        "reducing without preserve": reduce([]),
-    }
-    compare("answers of products", calls, lambda: contents)
 
 
 def test_texts(compare: Callable[..., Any]) -> None:

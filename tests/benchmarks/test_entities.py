@@ -1,16 +1,14 @@
-"""The speed of the scanner on real texts, and on hostile ones of two sizes."""
+"""The speed of the scanner on real texts."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reducer.entities import TYPES, scanner
-from tests.entities.texts import FAMILIES
 from tests.helpers import texts
 
 ALL = frozenset(TYPES)
@@ -38,10 +36,3 @@ def test_speed(benchmark: BenchmarkFixture, data: Path, kind: str, types: frozen
     some, find = real(data, kind), scanner(types)
     benchmark.extra_info["characters"] = sum(map(len, some))
     benchmark(lambda: [find(text) for text in some])
-
-
-@pytest.mark.parametrize("size", [100_000, 1_000_000])
-@pytest.mark.parametrize("family", list(FAMILIES))
-def test_growth(benchmark: BenchmarkFixture, family: str, size: int) -> None:
-    text: Any = FAMILIES[family](size)
-    benchmark.pedantic(scanner(ALL), (text,), rounds=3, warmup_rounds=1)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer import Reducer
-from reducer.engine import reduce_content
 from reducer.histories.against import check_content, compare
-from reducer.histories.stored import reduce_json
 from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
-from reducer.rules import compile_rules
-from tests.helpers import RULES, rules, table
+from tests.helpers import reduced, table
 from tests.histories import messages
 from tests.histories.messages import (
     HISTORY,
@@ -34,7 +29,6 @@ from tests.histories.messages import (
     response,
     session,
 )
-from tests.laws.strategies import cases
 
 DATA = Path(__file__).parent / "data"
 LOADING = ("V001", "V002", "V003", "V010")
@@ -135,11 +129,6 @@ def test_positions_count_characters_of_the_file() -> None:
         ((0, "timestamp"), "found true; input should be a valid datetime", 4, 4),
         ((1, "timestamp"), "found false; input should be a valid datetime", 5, 15),
     ]
-
-
-def test_codes_are_complete() -> None:
-    assert all(code.severity in ("error", "warning") and code.meaning.endswith(".") for code in CODES.values())
-    assert all(code.refused_by for code in CODES.values() if code.severity == "error")
 
 
 VALUES = (None, True, 5, -1.5, "x", "", [], {}, [1], {"a": 1}, "2025-01-01", "request", "text", "tool-return")
@@ -264,6 +253,8 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     defanged = ", ".join(f"1[.]2[.]3[.]{number}" for number in range(40))
     once, again = (f"{text} …[{2000 - len(text)} more characters; mentions {defanged}]" for text in (TEXT, TEXT[:20]))
     assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
+    lines = "a line\r\nanother …[ line\nthe last line"
+    assert check_content(lines, reduced({"steps": [{"limit": 2, "lines": True}]}, lines)) == []
 
 
 NAN = [float("nan"), "a", "b", TEXT]
@@ -285,21 +276,6 @@ def test_other_data_is_compared_as_bytes() -> None:
     assert compare(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
 
 
-MIXED_LINE_ENDS = rules(steps=[{"limit": 2, "lines": True}]), "a line\r\nanother …[ line\nthe last line"
-
-
-@settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
-@example((None, *MIXED_LINE_ENDS))
-@given(cases)
-def test_results_of_generated_rules_are_reductions(case: Any) -> None:
-    _, ruleset, content = case
-    before = stored(history(content))
-    reduce = partial(reduce_content, ruleset)
-    after = reduce_json(before, reduce)
-    event("reduced" if after != before else "unchanged")
-    assert compare(after, before) == compare(reduce_json(after, reduce), before) == []
-
-
 PIECES = ["a", " ", "…[", "5 more characters", "1 more items", "; mentions ", "]", "…", TEXT]
 texts = st.lists(st.sampled_from(PIECES)).map("".join)
 
@@ -309,19 +285,3 @@ def test_forged_markers_and_other_texts_have_findings_or_none(old: str, new: str
     assert check_content(old, old) == []
     for found in check_content([old, {"a": old}], [new, {"a": new}]):
         assert found.code in ("V106", "V109", "V110", "V111", "V112")
-
-
-BLUNT = ("max_chars: 1500", "steps: [truncate: {head: 40, tail: 30}]", "steps: [extract: [ioc]]", "steps: [limit: 2]")
-
-
-def test_results_on_real_histories_are_reductions(data: Path) -> None:
-    shipped = Reducer.load(RULES)
-    rules = [compile_rules([("t.yaml", f"version: 1\ntool: '*'\n{rule}\n")])[0] for rule in BLUNT]
-    reduced = 0
-    for number, file in enumerate(sorted((data / "histories").glob("*/*.json"))):
-        before = file.read_bytes()
-        bluntly = reduce_json(before, partial(reduce_content, rules[number % len(BLUNT)]))
-        for after in (shipped.reduce_json(before), bluntly):
-            reduced += after != before
-            assert compare(after, before) == []
-    assert reduced > 80

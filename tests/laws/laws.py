@@ -11,8 +11,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reducer import markers
 from reducer.engine import Outcome, attempt
 from reducer.entities import Entity, expand, scan
+from reducer.formats import unwrapped
 from reducer.histories.against import check_content
 from reducer.references import searched, searcher
 from reducer.rules import Ruleset
@@ -160,6 +162,45 @@ def media_stays(case: Case, result: Any) -> None:
         assert [item for item in result if is_media(item)] == [item for item in case.content if is_media(item)]
 
 
+def law_14_nothing_vanishes(case: Case, outcome: Outcome) -> None:
+    """What the result lacks is marked in it, or counted in the outcome. A thin item lacks what nothing needs."""
+    if outcome.restored.preserved or outcome.restored.referenced:
+        return
+    lost = Counter[str]()
+    _count_losses(_read(case.content), _read(outcome.content), lost)
+    assert lost["items"] <= outcome.unmarked
+    assert lost["keys"] <= outcome.removed_keys
+    assert lost["values"] <= outcome.unmarked + outcome.removed_keys
+
+
+def _read(content: Any) -> Any:
+    return expressed(unwrapped(structure(content)))
+
+
+def _count_losses(old: Any, new: Any, lost: Counter[str]) -> None:
+    """Count the items and keys that vanish without a marker, and the values that become empty or have no marker.
+
+    Items of a list that lost some are not compared, because any of them may be missing.
+    """
+    if isinstance(old, dict) and isinstance(new, dict) and new:
+        lost["keys"] += len(old.keys() - new.keys())
+        for key in new:
+            _count_losses(old[key], new[key], lost)
+    elif isinstance(old, list) and isinstance(new, list) and new:
+        removed = len(old) - len(new)
+        if _ends_with_marker(new):
+            return
+        lost["items"] += removed - _ends_with_marker(old)
+        for old_item, new_item in zip(old, new, strict=False) if removed == 0 else ():
+            _count_losses(old_item, new_item, lost)
+    elif old and old != new and not (isinstance(new, str) and markers.PREFIX in new):
+        lost["values"] += 1
+
+
+def _ends_with_marker(items: list[Any]) -> bool:
+    return isinstance(items[-1], str) and items[-1].startswith(markers.PREFIX)
+
+
 LAWS = (
     laws_2_to_4_and_7,
     law_3_all_keys,
@@ -181,6 +222,7 @@ def check(case: Case) -> Outcome:
     if written(result) != before:
         for law in LAWS:
             law(case, result)
+        law_14_nothing_vanishes(case, outcome)
     else:
         assert result is case.content
         law_11_live_as_stored(case, result)

@@ -29,8 +29,8 @@ class DropNull(Op):
     def verb(cls) -> str:
         return "drop_null"
 
-    def apply(self, place: Place, root: Place) -> None:
-        place.keep_items([index for index, item in enumerate(place.contents()) if item is not None])
+    def apply(self, place: Place) -> None:
+        place.keep_items_that(lambda item: item is not None)
 
     def describe(self, place: str) -> str:
         return f"drops null from {place}"
@@ -39,7 +39,7 @@ class DropNull(Op):
 class Failing(DropNull):
     """Fail at null."""
 
-    def apply(self, place: Place, root: Place) -> None:
+    def apply(self, place: Place) -> None:
         assert None not in place.contents()
 
 

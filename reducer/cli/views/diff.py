@@ -104,6 +104,8 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     if entry.referenced:
         more = counted(entry.referenced, "more character")
         yield f"kept because later messages reference them: {more}", entry.restorations
+    if entry.is_emptied:
+        yield "none of its values is left", ()
     if entry.over and entry.rule:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 

@@ -104,7 +104,7 @@ def _numbers(tool: ToolReport) -> list[str]:
 
 
 def _notes(report: Report) -> Iterator[str]:
-    """Yield the estimated number of tokens, and how much was kept because later messages reference it."""
+    """Yield the estimated tokens, how much was kept for later messages, and what was removed without a marker."""
     total = report.total
     before, after = tokens(total.before), tokens(total.after)
     yield f"About {before:,} tokens before, {after:,} after (estimate: characters / 4)."
@@ -112,6 +112,11 @@ def _notes(report: Report) -> Iterator[str]:
         characters = counted(total.referenced, "character")
         returns = counted(total.referencing, "tool return")
         yield f"Kept {characters} in {returns} because later messages reference them."
+    unmarked = [counted(total.unmarked, "item")] if total.unmarked else []
+    if total.removed_keys:
+        unmarked.append(counted(total.removed_keys, "key"))
+    if unmarked:
+        yield f"Removed without a marker: {' and '.join(unmarked)}."
 
 
 def _print_attention(needs: Sequence[Attention], screen: Console) -> None:

@@ -111,9 +111,11 @@ function entriesOf({ returns }) {
   });
 }
 
-function problemsOf({ status, over, lost }) {
+function problemsOf({ status, over, lost, is_emptied: isEmptied }) {
   return [
     status === "fault" && "not applied completely",
+    isEmptied && "no values left",
+    isEmptied && "no values left",
     status === "no rule" && "no rule",
     over > 0 && `${count(over)} above max_chars`,
     lost > 0 && `${counted(lost, "entity", "entities")} beyond preserve`,

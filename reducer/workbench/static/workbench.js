@@ -328,12 +328,14 @@ function stepRow({ name, line, places, after, removed, ran, skipped, nothing }, 
   return make("tr", {}, head, ...numbers);
 }
 
-function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
+function facts({ status, why, restored, restorations, over, is_emptied: isEmptied, lost_entities: lost }) {
   const listed = (names) => names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "");
   const entities = `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}`;
   return [
     status === "reduced" ? "" : `Not reduced: ${why}`,
     restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
+    isEmptied ? "No value is left" : "",
+    isEmptied ? "No value is left" : "",
     over ? `${counted(over, "character")} above max_chars` : "",
     lost.length ? entities : "No entity is lost",
   ].filter(Boolean);
