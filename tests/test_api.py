@@ -62,9 +62,7 @@ def test_the_same_rules_are_compiled_once(reducer: Reducer) -> None:
     pickled = pickle.dumps(reducer)
     first, second = pickle.loads(pickled), pickle.loads(pickled)
     assert first.ruleset is second.ruleset
-    assert first.sources == reducer.sources
     assert first.instructions() == reducer.instructions()
-    assert [rule.version for rule in first.ruleset.rules] == [rule.version for rule in reducer.ruleset.rules]
     assert pickle.dumps(first) == pickled
 
 

@@ -39,12 +39,7 @@ def levels_of(value: Any) -> int:
     return 1 + max(map(levels_of, value.values() if isinstance(value, dict) else value), default=0)
 
 
-VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=4)
-)
-
-
-@given(VALUES, st.integers(0, 12))
+@given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)), st.integers(0, 12))
 def test_levels_are_counted_as_they_are_nested(value: Any, more: int) -> None:
     deep = nested(MAX_JSON_DEPTH - more, value)
     assert is_deep(deep, 10_000) == (levels_of(deep) > MAX_JSON_DEPTH)

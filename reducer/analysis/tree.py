@@ -53,7 +53,7 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     top = outcome.top if is_changed else None
     with suppress(Unreducible):
         top = top or open_return(content)
-    plan = top.inside.get(0) if top is not None and is_changed else None
+    plan = top.plan if top is not None and is_changed else None
     # The structure that the engine opened lacks the items that it cannot read.
     value = top.value if top is not None and (type(content) is str or top.wraps) else content
     node = _node(value, _State(plan, plan))
@@ -122,7 +122,7 @@ def _structure(value: Any, opened: Opened, at: _State) -> Any:
 def _plan_inside(plan: Any) -> Any:
     if type(plan) is Emptied:
         return structs.replace(plan, before=_plan_inside(plan.before))
-    return plan.inside.get(0) if type(plan) is Opened else plan
+    return plan.plan if type(plan) is Opened else plan
 
 
 # --- lists and objects

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from reducer.cli.screen import CommandError, say
-from reducer.errors import ArchiveError, FileError, nearest, reason
+from reducer.errors import ArchiveError, FileError, did_you_mean, nearest, reason
 
 __all__ = ["VERBS", "main"]
 
@@ -69,9 +70,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _nearest(error: OSError) -> str:
-    """Suggest a verb for the name of a file that does not exist."""
-    verb = nearest(str(error.filename), VERBS) if isinstance(error, FileNotFoundError) else ""
-    return f"; did you mean the verb `{verb}`?" if verb else ""
+    """Suggest a verb, or a file in the same folder, for a name that does not exist."""
+    if not isinstance(error, FileNotFoundError):
+        return ""
+    name = Path(str(error.filename))
+    verb = nearest(str(name), VERBS)
+    if verb:
+        return f"; did you mean the verb `{verb}`?"
+    near = nearest(name.name, os.listdir(name.parent)) if name.parent.is_dir() else ""
+    return f"; {did_you_mean(str(name.with_name(near)))}" if near else ""
 
 
 def _prepare_streams() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from reducer.archive.archive import parse_age, parse_size
 from reducer.archive.database import Limits, open_to_read, open_to_write, statistics, store, used
-from reducer.cli.arguments import explained, parser
+from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
 _TIMEOUT = 10.0
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--max-age", type=explained(parse_age), metavar="AGE", help=older)
     largest = "prune: delete the oldest originals until the file is at most this large"
     add("--max-bytes", type=explained(parse_size), metavar="SIZE", help=largest)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     limits = Limits(options.max_bytes, options.max_age)
     if (options.action == "prune") == (limits == Limits()):
         raise CommandError("--max-age and --max-bytes are for `archive prune`, which needs at least one of them")

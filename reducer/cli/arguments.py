@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from reducer.errors import did_you_mean, nearest
 
 
 def parser(
@@ -29,6 +32,17 @@ def parser(
         default = f"output format (default: {formats[0]})"
         reader.add_argument("--format", choices=formats, default=formats[0], help=default)
     return reader
+
+
+def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse arguments and options in any order. Exits with code 2 if one of them is invalid."""
+    options, unknown = reader.parse_known_intermixed_args(arguments)
+    if unknown:
+        known = re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())  # argparse has no public list of its options
+        near = nearest(unknown[0].partition("=")[0], known)
+        question = f"; {did_you_mean(near)}" if near else ""
+        reader.error(f"unrecognized arguments: {' '.join(unknown)}{question}")
+    return options
 
 
 def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from reducer.analysis.records import problem_fields
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, has_failed, print_json, print_problem, problem_counts, visible
 from reducer.cli.sources import Chosen, choose_rules
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("check", __doc__, ("rules", "--strict"), formats=("text", "json"))
     reader.add_argument("--fix", action="store_true", help="apply the corrections that are safe, then check")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     if options.fix:
         _correct(choose_rules(options.rules))
     chosen = choose_rules(options.rules)

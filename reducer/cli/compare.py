@@ -19,7 +19,7 @@ from functools import reduce
 
 from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules
 from reducer.analysis.measures import added
-from reducer.cli.arguments import explained, parser
+from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.inputs import sources_or_sample
 from reducer.cli.screen import CommandError, console, counted, make_table, say_skipped
 from reducer.cli.sources import choose_rules, load
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument(
         "--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated"
     )
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]

@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.cli.sources import choose_rules, load
 from reducer.entities import Entity
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules)).vocabulary if options.rules else BUILT_IN
     for name in options.type:
         if name not in vocabulary.names:

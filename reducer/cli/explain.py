@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import each_found
 from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, load
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
     targets = "rule files or folders, stored histories or samples, or a code such as E010"
     reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=targets)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     what: list[str] = options.what
     selection = Selection(options.tool, options.call)
     if selection != ALL:

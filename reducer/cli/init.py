@@ -20,7 +20,7 @@ from typing import Any
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.explanation import changes
 from reducer.analysis.texts import characters
-from reducer.cli.arguments import parser, share
+from reducer.cli.arguments import parse, parser, share
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import console, counted, say, visible
 from reducer.cli.sources import choose_rules, load, write_new
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
     save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
     add("--save", type=share, metavar="SHARE", help=save)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     folder = Path(options.output)
     returns_by_tool, is_history = _returns_by_tool(options.files, options.tool)
     drafted = _draft_all(returns_by_tool, folder, options.save, named=options.tool is not None or not is_history)

@@ -19,7 +19,7 @@ from typing import Any
 
 from reducer.analysis.query import Found, Nothing, compile_query, query
 from reducer.analysis.texts import excerpt
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.inputs.recorded import Selection
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     try:
         expression = compile_query(options.path)
     except PathError as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Problems
 from reducer.cli.outputs import open_target, targets
 from reducer.cli.screen import counted, say, say_skipped
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     archive = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=archive)
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     sources = find_sources(options.histories)
     problems = Problems()
     unrestored = 0

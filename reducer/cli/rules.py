@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from reducer.analysis.samples import file_of, sample_files
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_lines, say, suggestion, visible
 from reducer.cli.sources import choose_rules, load, write_new
 from reducer.files import MAX_RULE_BYTES, has_samples, read_file
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("what", nargs="*", metavar="add NAME", help="copy the named rules (default: list all rules)")
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     ruleset = load(choose_rules(["builtin:general", "builtin"]))
     what: list[str] = options.what
     if not what:

@@ -27,7 +27,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
-from reducer.cli.arguments import integer, parser, share
+from reducer.cli.arguments import integer, parse, parser, share
 from reducer.cli.screen import CommandError, suggestion
 
 _MEASURES = ("references", "entities", "saved")
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     jobs = "use N processes; the results are the same"
     add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)
     add("--version", action="store_true", help="print the version and exit")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     if options.version:
         print(f"reducer {_version()}")
         return 0

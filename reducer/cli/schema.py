@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import check_targets, write
 from reducer.cli.sources import choose_rules
 from reducer.rules.schema import schema_text
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("schema", __doc__, ("--rules",))
     output = "write the schema there (default: standard output)"
     reader.add_argument("-o", "--output", default="-", metavar="FILE", help=output)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     target = None if options.output == "-" else Path(options.output)
     files = choose_rules(options.rules).files
     if target is not None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from signal import SIGTERM, default_int_handler, signal
 from threading import Thread
 
-from reducer.cli.arguments import integer, parser
+from reducer.cli.arguments import integer, parse, parser
 from reducer.cli.inputs import sources_or_sample
 from reducer.cli.screen import CommandError, say, say_skipped
 from reducer.cli.sources import short
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--write", action="store_true", help="allow the page to save rules in this folder")
     add("--port", type=integer("a port", 0, 65535), default=_PORT, metavar="N", help="port; 0 is any (default: 8420)")
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     folder, read_only = _folder(options.rules, options.write)
     sources = sources_or_sample(options.histories)
 

@@ -24,7 +24,7 @@ from reducer.analysis import rule_tests
 from reducer.analysis.records import as_json, fields_of
 from reducer.analysis.rule_tests import Case
 from reducer.analysis.samples import snapshots_for
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem
 from reducer.cli.sources import choose_rules, load, short
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     ruleset = _with_samples(load(choose_rules(options.rules)))
     samples = rule_tests.chosen_samples(ruleset, options.text)
     if options.text and not samples:

@@ -21,7 +21,7 @@ from reducer.analysis.explanation import explain
 from reducer.analysis.laws import only
 from reducer.analysis.samples import samples_of
 from reducer.analysis.texts import json_text, listed, opened
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.sources import choose_rules, load
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
     samples = "samples (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=samples)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     ruleset = load(choose_rules([options.rule]))
     rules = _chosen(ruleset, options)
     rule, tried = rules[0], only(rules, ruleset)

@@ -20,7 +20,7 @@ from itertools import chain, zip_longest
 from operator import attrgetter
 from pathlib import Path
 
-from reducer.cli.arguments import parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Problems
 from reducer.cli.screen import (
     CommandError,
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("validate", __doc__, ("histories", "--strict"), formats=("text", "json"))
     against = "check that HISTORY is a reduction of this history, or of the same file in this folder"
     reader.add_argument("--against", metavar="ORIGINAL", help=against)
-    options = reader.parse_intermixed_args(arguments)
+    options = parse(reader, arguments)
     if not options.histories:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)

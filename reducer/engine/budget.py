@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from reducer.engine.restore import Restored, restore
-from reducer.plan.nodes import build, copied
+from reducer.plan.nodes import copied
 from reducer.plan.place import Place, Work
 from reducer.rules import Rule, Step
-from reducer.values import chars
 
 _LAST = (120, 3)
 """The most characters of a text and items of a list at the last level, at which a return is still readable."""
@@ -40,7 +40,7 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     # leaves its own result alone, as looser levels do: so a second pass takes it again, and the size of the result need
     # not be monotone in the level, because bisecting a size that is not only finds a result that uses less.
     most = rule.max_chars or 0
-    base = work.top.inside.get(0)
+    base = work.top.plan
 
     def fits() -> bool:
         if _size(work) > most:
@@ -58,16 +58,9 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     if fits():
         return _with_entities(work, rule, reads, most)
     series = levels(most)
-    first, last = 0, len(series) - 1
-    if not fits_at(series[last]):
+    if not fits_at(series[-1]):
         return restore(work, rule, reads, space=0)
-    while first < last:
-        middle = (first + last) // 2
-        if fits_at(series[middle]):
-            last = middle
-        else:
-            first = middle + 1
-    fits_at(series[last])
+    fits_at(series[bisect_left(series, True, hi=len(series) - 1, key=fits_at)])
     return _with_entities(work, rule, reads, most)
 
 
@@ -89,9 +82,7 @@ def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> 
 
 def _size(work: Work) -> int:
     """Count the characters of the result."""
-    top = work.top
-    value = build(top.value, top.inside.get(0))
-    return chars(value if top.is_json else top.write(value))
+    return work.top.size(work.top.built())
 
 
 def _limit_all(work: Work, rule: Rule, level: Level, ran: Sequence[Step]) -> None:

@@ -15,12 +15,12 @@ from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
 from reducer.paths import Expression
-from reducer.plan.nodes import LEAVES, Opened, build, fits, open_lines, open_parsed, open_return, opened_again
+from reducer.plan.nodes import LEAVES, Opened, fits, open_lines, open_parsed, open_return, opened_again
 from reducer.plan.place import Place, Settings, Work
 from reducer.plan.protected import References, Scans
 from reducer.rules import Rule
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, PLAIN, chars, is_media
+from reducer.values import MAX_DEPTH, PLAIN, is_media
 
 _ESCAPED = "2026["
 """The end of a marker's prefix that is escaped in JSON."""
@@ -65,12 +65,12 @@ class Candidates:
             open_texts(work, rule.text_paths)
             if rule.reads_marked and _may_hold_markers(content):
                 work.root().hide_markers()  # conditions must decide as if there were none (law 5)
-            arrived = build(work.top.value, work.top.inside.get(0), 0, seen=True)
+            arrived = work.top.built(0, seen=True)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(arrived):
                 tried.append(rule)
                 continue
-            gated = when is not None and when.min_chars is not None and not has_chars(work.top, when.min_chars)
+            gated = when is not None and when.min_chars is not None and work.top.size(work.top.value) < when.min_chars
             return Chosen(number, rule, None if gated else work, arrived, gated=gated, tried=tuple(tried))
         first, *others = tried
         return Chosen(0, first, gated=True, tried=tuple(others))
@@ -89,11 +89,6 @@ def is_too_small(rule: Rule, content: Any) -> bool:
     if when is None or when.min_chars is None or rule.has_where or type(content) is not str:
         return False
     return len(content) < when.min_chars
-
-
-def has_chars(top: Opened, least: int) -> bool:
-    """Return whether a content has at least so many characters."""
-    return chars(top.value if top.is_json else top.write(top.value)) >= least
 
 
 def _may_hold_markers(content: Any) -> bool:

@@ -26,18 +26,19 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     If the marker is too long, or no step may write one, entities are restored. The marker of a root list without items
     only counts then. Return the number of removed items that no marker counts.
     """
-    value, node = items.value, items.node
+    value, node, before = items.value, items.node, items.before
     restored = set(node.restored or ())
     restored.update(index for index, needed in items.found.items() if needed.referenced)
-    kept = restored.union(node.kept() or (), (len(value) - 1,) if node.earlier else ())
+    kept = restored.union(node.kept() or ())
+    if before:
+        kept.add(len(value) - 1)
     removed = len(value) - len(kept)
     is_empty = is_root and removed == len(value)
     if is_empty and not items.found and _keeps_one(items):
         return removed - 1
     counted = _marks(items, marks)
-    before = value[-1] if node.earlier else ""
     marker = _marker(items, removed, kept, counted)
-    least, as_found = _least(marker, before, items, removed, [True] if is_empty else counted)
+    least, as_found = _least(marker, items, removed, counted, is_empty)
     if marker != before and not _lost(items, kept, least, as_found):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
@@ -83,34 +84,35 @@ def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Se
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
-def _least(marker: str, before: str, items: ShortenedList, removed: int, marks: Sequence[Mark]) -> tuple[float, bool]:
+def _least(
+    marker: str, items: ShortenedList, removed: int, marks: Sequence[Mark], is_empty: bool
+) -> tuple[float, bool]:
     """Return how many characters a list must have lost to get its marker, and whether they are counted as found.
 
     The marker has at most a quarter of the characters as the steps found them, so that an item that an earlier step
-    emptied is short. If the list had a marker, an author asked for one, or it mentions something, it has at most as
-    many characters as the items had in the return.
+    emptied is short. If no items are left, the list had a marker, an author asked for one, or it mentions something,
+    it has at most as many characters as the items had in the return.
     """
     earlier = items.node.earlier
     mentions = any(needed.entities for needed in items.found.values())
-    if not (earlier or any(marks)):
+    if not (is_empty or earlier or any(marks)):
         if False in marks and None not in marks:
             return inf, True
         if not mentions:
             return _SHARE * (chars([marker]) - 1), True
     if items.are_texts and earlier:
         return 0, False
-    more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+    more = chars([marker]) - (chars([items.before]) if earlier else 1)  # a marker also has quotes and a comma
     return more + removed, False  # the commas of the removed items do not count
 
 
 def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
     """Return whether the removed items have at least so many characters, with a comma each."""
     count = 0
-    for index, step in _removed(items, kept):
+    for index, found in _removed(items, kept):
         if count >= least:
             break
-        item = left_of(items.value, items.node, index, step - 1) if as_found else items.value[index]
-        count += _chars(item) + 1
+        count += _chars(found if as_found else items.value[index]) + 1
     return count >= least
 
 
@@ -122,19 +124,18 @@ def _chars(item: Any) -> int:
         return 0
 
 
-def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, int]]:
-    """Yield the index of each item that is not in `kept`, with the step that removed it."""
+def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, Any]]:
+    """Yield the index of each item that is not in `kept`, with the item as the step that removed it found it."""
     for index, step in items.node.removed(items.value).items():
         if index not in kept:
-            yield index, step
+            yield index, left_of(items.value, items.node, index, step - 1)
 
 
 def _tallies(items: ShortenedList, kept: Collection[int], marks: Iterable[Mark]) -> Counter[markers.Tally]:
     """Count the removed items by the values of expressions, and add the earlier counts."""
     expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
     tallies = Counter(dict(items.earlier.tallies))
-    for index, step in _removed(items, kept) if expressions else ():
-        item = left_of(items.value, items.node, index, step - 1)
+    for _, item in _removed(items, kept) if expressions else ():
         for label, expression in expressions.items():
             counted = markers.countable(expression.evaluate(item))
             tallies.update([(label, counted)] if counted else ())

@@ -51,6 +51,11 @@ class ShortenedList:
         """The marker of an earlier pass, or one that counts nothing."""
         return self.node.earlier or _NOTHING
 
+    @property
+    def before(self) -> str:
+        """The text of the marker of an earlier pass, or an empty text."""
+        return self.value[-1] if self.node.earlier else ""
+
 
 class Removal(NamedTuple):
     """Consecutive children that a remaining list or object lost, or a child that was emptied."""
@@ -92,7 +97,7 @@ class Gathered:
             self._add_children(value, node, types, depth - 1)
         elif type(node) is Opened:
             is_unchanged = types is None and build(value, node) is value
-            self.add(node.value, None if is_unchanged else node.inside.get(0), types, depth - 1)
+            self.add(node.value, None if is_unchanged else node.plan, types, depth - 1)
         elif type(node) is Emptied:
             self.add(value, node.before, preserved_by(self.rule, node.step, types), depth)
         elif type(node) is Cut and types is None and node.written != node.text:
@@ -102,12 +107,9 @@ class Gathered:
 
     def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
         removed, inside = node.removed(value), node.separate(value)
-        texts = self.lists.get(node) if types is None else None
-        if texts is not None and not holds_texts(value, node):
-            texts = None
+        texts = self._list_of_texts(value, node) if types is None else None
         if texts is not None:
-            texts.are_texts = True
-            texts.value = value = [*map(text_of, value)]
+            value = texts.value
             inside = {key: plan for key, plan in inside.items() if key not in removed or not is_text(value[key], plan)}
         for step, keys, child in _groups(value, removed, inside):
             if step == 0:
@@ -117,11 +119,18 @@ class Gathered:
                 self.removals.append(Removal(value, node, keys, self.rule.preserved[cause], texts))
             types_below = types if step is None else preserved_by(self.rule, step, types)
             names = keys if type(value) is dict else []
-            if child is None:
-                self._read(names, [value[key] for key in keys], types_below, depth)
-            else:
-                self._read(names, [], types_below, depth)
+            values = map(value.__getitem__, keys) if child is None else ()
+            self._read(names, values, types_below, depth)
+            if child is not None:
                 self.add(value[keys[0]], child, types_below, depth)
+
+    def _list_of_texts(self, value: Any, node: Omission) -> ShortenedList | None:
+        """Return a remaining list that lost items if it holds only texts, with live objects as their texts."""
+        texts = self.lists.get(node)
+        if texts is None or not holds_texts(value, node):
+            return None
+        texts.are_texts, texts.value = True, [*map(text_of, value)]
+        return texts
 
     def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
         """Add keys, and everything in values without a plan."""
@@ -143,7 +152,7 @@ def preserved_by(rule: Rule, step: int, types: Types | None) -> Types:
 
 def _groups(value: Any, removed: dict[Any, int], inside: Plans) -> Iterator[_Group]:
     """Yield consecutive children that one step removed, or that remain. A child with a plan is a group of its own."""
-    planned = {key: key for key in inside}
+    planned = dict(zip(inside, inside, strict=True))
     for step, keys in groupby(keys_of(value), removed.get):
         for own, group in groupby(keys, planned.get):
             yield step, [*group], inside.get(own)

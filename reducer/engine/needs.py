@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from reducer.entities import Entity
@@ -13,6 +14,7 @@ from reducer.plan.protected import References, Scans
 from reducer.values import chars
 
 Types = frozenset[str]
+_VALUE = attrgetter("value")
 
 
 class Needed(NamedTuple):
@@ -79,16 +81,16 @@ class Needs:
         scans, texts = self.scans, dict.fromkeys(text for text in remaining if type(text) is str)
         scans.scan(texts)
         for text in texts:
-            self.entities.difference_update(entity.value for entity in scans.found.get(text, ()))
+            self.entities.difference_update(map(_VALUE, scans.found.get(text, ())))
         for cut in cuts:
             kept, removed = cut.split(scans.entities(cut.text))
-            self.entities.difference_update(entity.value for entity in kept)
-            self.entities.difference_update(entity.value for entity in removed if entity.type in cut.always)
+            mentioned = [entity for entity in removed if entity.type in cut.always]
+            self.entities.difference_update(map(_VALUE, kept + mentioned))
 
     def find_texts(self) -> None:
         """Find the texts that contain a needed entity."""
         for text, entities in self.scans.found.items() if self.entities else ():
-            if any(entity.value in self.entities for entity in entities):
+            if not self.entities.isdisjoint(map(_VALUE, entities)):
                 self.texts.add(text)
 
     def widened(self, cut: Cut) -> Cut:
@@ -103,7 +105,7 @@ class Needs:
         if type(text) is str and text in self.texts:
             found = self.scans.found[text]
             entities = tuple(self.take(found, types))
-            if not any(entity.value in self.entities for entity in found):
+            if self.entities.isdisjoint(map(_VALUE, found)):
                 self.texts.discard(text)
         return Needed(entities, self._pop_missing(leaf))
 
@@ -127,11 +129,12 @@ class Needs:
             if entity.type not in types or entity.value not in self.entities:
                 continue
             self.entities.discard(entity.value)
-            bounds = [bound for bound in self.room if entity.type in bound]
-            if any(self.room[bound] == 0 for bound in bounds) or not self._has_space(entity):
+            room = {bound: left for bound, left in self.room.items() if entity.type in bound}
+            if 0 in room.values() or not self._has_space(entity):
                 self.lost.append(entity.value)
                 continue
-            self.room.update((bound, self.room[bound] - 1) for bound in bounds)
+            for bound in room:
+                self.room[bound] -= 1
             taken[entity.value] = None
         self.taken |= taken
         return taken

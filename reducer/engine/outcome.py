@@ -9,7 +9,7 @@ from typing import Any
 from reducer.engine.restore import Restored
 from reducer.markers import PREFIX
 from reducer.plan.edits import Edit, edits
-from reducer.plan.nodes import Opened, build
+from reducer.plan.nodes import Opened
 from reducer.rules import Rule, Step
 
 
@@ -86,14 +86,14 @@ class Outcome:
         """Whether the steps leave none of the values of a return: only keys, empty values and markers."""
         if self.top is None:
             return False
-        left = build(self.top.value, self.top.inside.get(0), seen=True)
+        left = self.top.built(seen=True)
         return left is not self.top.value and not _has_values(left) and _has_values(self.top.value)
 
     def left_after(self, step: int, seen: bool = True) -> Any:
         """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
         if self.top is None:
             return self.content
-        value = build(self.top.value, self.top.inside.get(0), step, seen)
+        value = self.top.built(step, seen)
         return value if seen else self.top.write(value)
 
     def edits(self) -> Iterator[Edit]:

@@ -53,7 +53,7 @@ def restore(work: Work, rule: Rule, reads: frozenset[str], space: float | None =
     restores = work.edits > 0 and (preserves or bool(work.references.values))
     if not work.shortened and not restores:
         return Restored()
-    root = work.top.inside.get(0)
+    root = work.top.plan
     lists = {node: ShortenedList(value, node) for value, node in shortened_lists(work.top.value, root)}
     restored = _restored(work, rule, reads, lists, space or 0) if restores else Restored()
     for shortened in lists.values():
@@ -67,7 +67,7 @@ def _restored(
 ) -> Restored:
     """Restore everything that must not vanish, except what the markers of `lists` can mention."""
     gathered = Gathered(work, rule, lists)
-    gathered.add(work.top.value, work.top.inside.get(0), None, MAX_DEPTH + 1)
+    gathered.add(work.top.value, work.top.plan, None, MAX_DEPTH + 1)
     referenced = work.references.missing(gathered.remaining, gathered.cuts)
     needs = Needs(
         work.scans, work.references, rule.preserved, dict(rule.bounds), set(referenced), named=rule.named, space=space

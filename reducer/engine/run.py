@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
-from reducer.engine.choose import Candidates, Chosen, by_lines, has_chars, is_too_small, open_texts
+from reducer.engine.choose import Candidates, Chosen, by_lines, is_too_small, open_texts
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import parse
-from reducer.plan.nodes import LAST, Opened, build, open_return, opened_again
+from reducer.plan.nodes import LAST, Opened, open_return, opened_again
 from reducer.plan.place import Settings, Work
 from reducer.plan.protected import Protected, References, Scans
 from reducer.rules import Rule, Ruleset, Step, When
@@ -150,7 +150,7 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
 
 def _written(rule: Rule, content: Any, top: Opened) -> Any:
     """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
-    value = build(top.value, top.inside.get(0))
+    value = top.built()
     compact = any(step.op.writes_compactly for step in rule.steps)
     if value is top.value and not (compact and (top.is_json or top.wraps)):
         return content
@@ -173,7 +173,7 @@ def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
     """Return whether the gate of a step holds for the original return."""
-    if when.min_chars is not None and not has_chars(top, when.min_chars):
+    if when.min_chars is not None and top.size(top.value) < when.min_chars:
         return False
     return when.where is None or when.where.holds(arrived)
 
@@ -185,4 +185,4 @@ def seen_by(paths: TextPaths | None, content: Any) -> Any:
         return plain(content)
     top = opened_again(top, by_lines(paths))
     open_texts(Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False)), paths)
-    return plain(build(top.value, top.inside.get(0), LAST, seen=True))
+    return plain(top.built(LAST, seen=True))

@@ -65,17 +65,13 @@ def _fallbacks(rule: Rule) -> Iterator[tuple[Rule, str]]:
     for count in range(size, max(0, size - _MOST_PREFIXES), -1):
         prefix = _prefix(rule, count)
         if count < size:
-            yield prefix, f"only {_first_steps(count)} applied"
+            yield prefix, "only step 1 was applied" if count == 1 else f"only steps 1 to {count} were applied"
         elif prefix.preserved == rule.preserved:
             yield prefix, ""
         else:
             yield prefix, "only entities that all steps preserve were restored"
     if rule.max_chars is not None:
         yield _prefix(rule, 0), "only `max_chars` was applied"
-
-
-def _first_steps(count: int) -> str:
-    return "step 1 was" if count == 1 else f"steps 1 to {count} were"
 
 
 def _prefix(rule: Rule, count: int) -> Rule:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -33,6 +33,10 @@ from reducer.values import chars, is_media
 
 _SHORT = len(markers.written(1, "characters", ("",)))
 """Characters of a marker without its mentions: a text that is not longer is restored as a whole."""
+
+
+_Found: TypeAlias = tuple[Node | None] | None
+"""The plan that keeps what is needed of a removed value (None: all of it), or None if nothing in it is needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,34 +102,35 @@ class ThinItems:
             plans[key] = _plan_for_key(item)
         # Most leaves contain nothing needed, and this check costs less than a call.
         if node is not None or type(item) not in LEAVES or needs.missing or item in needs.texts:
-            self._add(plans, key, item, node, types)
+            found = self._found_in(item, node, types)
+            if found is not None:
+                [plans[key]] = found
 
-    def _add(self, plans: Plans, key: Any, value: Any, node: Node | None, types: Types) -> None:
+    def _found_in(self, value: Any, node: Node | None, types: Types) -> _Found:
         if type(node) is Emptied:
-            self._add(plans, key, value, node.before, preserved_by(self.rule, node.step, types))
-        elif _is_leaf(value, node):
+            return self._found_in(value, node.before, preserved_by(self.rule, node.step, types))
+        if _is_leaf(value, node):
             needed = self.needs.pop(value, types)
-            if any(needed):
-                plans[key] = self.of_text(value, needed) if type(value) is str else None
-        elif type(node) is Opened:
-            self._add_opened(plans, key, node, types)
-        elif node is None and has_structure(value):
-            self._add_opened(plans, key, open_live(value), types)
-        else:
-            self._add_structure(plans, key, value, node if type(node) is Omission else Omission(), types)
+            if not any(needed):
+                return None
+            return (self.of_text(value, needed) if type(value) is str else None,)
+        if node is None and has_structure(value):
+            node = open_live(value)
+        if type(node) is Opened:
+            return self._found_in_opened(node, types)
+        return self._found_in_structure(value, node if type(node) is Omission else Omission(), types)
 
-    def _add_opened(self, plans: Plans, key: Any, node: Opened, types: Types) -> None:
-        inside: Plans = {}
-        self._add(inside, 0, node.value, node.inside.get(0), types)
-        if not inside:
-            return
-        plan = inside[0]
+    def _found_in_opened(self, node: Opened, types: Types) -> _Found:
+        found = self._found_in(node.value, node.plan, types)
+        if found is None:
+            return None
+        [plan] = found
         kept = plan.kept() if type(plan) is Omission else None
         if type(plan) is Omission and kept is not None and len(kept) < node.least:
             plan.keep(at_least(node.least, kept, len(node.value)), 0)
-        plans[key] = replace(node, inside=inside)
+        return (replace(node, inside={0: plan}),)
 
-    def _add_structure(self, plans: Plans, key: Any, value: Any, node: Omission, types: Types) -> None:
+    def _found_in_structure(self, value: Any, node: Omission, types: Types) -> _Found:
         removed, inside = node.removed(value), node.separate(value)
         children: Plans = {}
         for name in keys_of(value):
@@ -133,30 +138,30 @@ class ThinItems:
             types_below = types if step is None else preserved_by(self.rule, step, types)
             self._add_child(children, value, name, inside.get(name), types_below)
         if not children:
-            return
+            return None
         if type(value) is dict:
             left = value.keys() - removed
             for name in left if "*" in self.reads else self.reads & left:
                 child = inside.get(name)
                 if name not in children or build(value[name], child) is value[name]:
                     children[name] = child
-        plans[key] = self._thin(value, children)
+        return (self._thin(value, children),)
 
     def _thin(self, value: Any, plans: Plans) -> Node | None:
         """Return the plan of a list or an object that keeps only children with plans, or None for all of it."""
         inside: Plans = {key: plan for key, plan in plans.items() if plan is not None}
         if not inside and len(plans) == len(value):
             return None
-        items = value.items() if type(value) is dict else enumerate(value)
-        others = [(key, item) for key, item in items if key not in plans]
         if type(value) is dict and self.rule.all_keys:
-            for key, item in others:
-                empty = empty_of(item)
+            for key in value.keys() - plans.keys():
+                empty = empty_of(value[key])
                 if empty is not None:
                     inside[key] = Emptied(0, empty)
             return Omission(inside=inside)
-        media = [key for key, item in others if type(item) not in LEAVES and is_media(item)]
-        kept = dict.fromkeys([*plans, *media])
+        kept = dict.fromkeys(plans)
+        for key in keys_of(value):
+            if type(value[key]) not in LEAVES and is_media(value[key]):
+                kept[key] = None
         return Omission((Version(0, kept if type(value) is dict else sorted(kept)),), inside)
 
 

@@ -103,8 +103,9 @@ def _is_block(block: Any) -> bool:
 def _read_blocks(blocks: list[dict[str, Any]]) -> tuple[Any, Format]:
     if len(blocks) == 1:
         return _read_one(blocks[0])
-    values = [_value_of(block) for block in blocks[:-1]]
-    values.append(blocks[-1]["text"] if _may_be_marker(blocks[-1]) else _value_of(blocks[-1]))
+    values = [*map(_value_of, blocks)]
+    if _may_be_marker(blocks[-1]):
+        values[-1] = blocks[-1]["text"]
     media = [(value, block) for value, block in zip(values, blocks, strict=True) if type(value) is dict]
 
     def block_of(item: Any) -> Any:

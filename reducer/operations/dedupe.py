@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from reducer.operations.fields import MARK, Condition, Mark
+from reducer.operations.fields import MARK, Condition, Mark, Model
 from reducer.operations.op import Example, Op, ends_of, items_of, marked
 from reducer.paths import Chain, Expression
 from reducer.plan import Place
@@ -19,10 +19,8 @@ from reducer.values import dump, plain
 _DIGITS = re.compile("[0-9]+")
 
 
-class Repeats(BaseModel):
+class Repeats(Model):
     """Which items are equal, and how many of them stay."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     by: Condition | None = Field(None, description="Items with the same value of this expression are equal.")
     ignore: Literal["digits"] | None = Field(None, description="Items that differ only in numbers are equal.")

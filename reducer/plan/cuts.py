@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -66,7 +68,7 @@ class Cut(Struct, gc=False):
         """Return the entities of the text that are kept as a whole, and all others."""
         gaps, kept, removed = self.gaps(), list[Entity](), list[Entity]()
         for entity in entities:
-            is_cut = any(entity.end > start and entity.start < end for start, end in gaps)
+            is_cut = any(map(partial(_overlap, entity), gaps))
             (removed if is_cut else kept).append(entity)
         return kept, removed
 
@@ -110,12 +112,14 @@ class Cut(Struct, gc=False):
         is not longer. `entities` are all entities of the text.
         """
         kept, removed = self.split(entities)
-        unmentioned = frozenset(wanted).difference(entity.value for entity in kept)
+        unmentioned = set(wanted)
+        for entity in kept:
+            unmentioned.discard(entity.value)
         mentions = []
-        for start, end in self.gaps():
-            inside = (e.value for e in removed if e.end > start and e.start < end and e.value in unmentioned)
-            mentions.append(tuple(dict.fromkeys(inside)))
-            unmentioned = unmentioned.difference(mentions[-1])
+        for gap in self.gaps():
+            inside = [entity.value for entity in removed if _overlap(entity, gap)]
+            mentions.append(tuple(dict.fromkeys(filter(unmentioned.__contains__, inside))))
+            unmentioned.difference_update(mentions[-1])
         pieces = self.pieces(mentions)
         return pieces if len(self.join(pieces)) < len(self.text) else ((0, len(self.text)),)
 
@@ -131,7 +135,9 @@ def shortened(cut: Cut, head: int, tail: int, scan: Scan) -> Cut | None:
     last = kept[-1][0] if kept and kept[-1][1] == size else size
     end = first if first <= head else boundary(text, head, -1, scan) if head else 0
     start = last if size - last <= tail else boundary(text, size - tail, 1, scan) if tail else size
-    ends = tuple(each for each in ((0, end), (start, size)) if each[0] < each[1])
+    ends = ((0, end),) if end else ()
+    if start < size:
+        ends = (*ends, (start, size))
     if end >= start or ends == kept:
         return None
     new = Cut(text, ends, cut.earlier, tail)
@@ -199,12 +205,16 @@ def between(ranges: Iterable[Range], size: int) -> list[Range]:
 
 def outside_markers(text: str, earlier: Iterable[markers.Marker]) -> list[Range]:
     """Return the ranges of a text outside its markers."""
-    return between([(mark.start, mark.stop) for mark in earlier], len(text))
+    return between(map(attrgetter("start", "stop"), earlier), len(text))
 
 
 def is_within(place: Range, ranges: Iterable[Range]) -> bool:
     """Return whether one of the ranges contains a place."""
     return any(start <= place[0] and place[1] <= end for start, end in ranges)
+
+
+def _overlap(entity: Entity, gap: Range) -> bool:
+    return entity.end > gap[0] and entity.start < gap[1]
 
 
 def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
@@ -248,12 +258,11 @@ def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
 def scanned_to_shorten(text: str, head: int, tail: int) -> list[str]:
     """Return the parts of a text that `shortened` scans first, so that those of many texts can be scanned together."""
     ends = ((head, -1), (len(text) - tail, 1))
-    return [
-        part
-        for at, direction in ends
-        if 0 < at < len(text) and _blank(text, at, direction) is None
-        for part in _windows(text, at, direction)
-    ]
+    parts: list[str] = []
+    for at, direction in ends:
+        if 0 < at < len(text) and _blank(text, at, direction) is None:
+            parts += _windows(text, at, direction)
+    return parts
 
 
 def _blank(text: str, at: int, direction: int) -> int | None:

@@ -42,7 +42,7 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
     if type(node) is Omission:
         yield from _edits_of_children(value, node, path, until)
     elif type(node) is Opened:
-        yield from edits(node.value, node.inside.get(0), path, until)
+        yield from edits(node.value, node.plan, path, until)
         step = node.unwrapped
         if step < until:
             text, left = build(value, node, step - 1), build(value, node, step)

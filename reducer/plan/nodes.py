@@ -118,6 +118,19 @@ class Opened(Struct, gc=False, eq=False):
     inside: dict[Any, Node | None] = {}
     """The plan of `value`, under the key 0."""
 
+    @property
+    def plan(self) -> Node | None:
+        """The plan of `value`."""
+        return self.inside.get(0)
+
+    def built(self, step: int = RESULT, seen: bool = False) -> Any:
+        """Return the structure as its plan leaves it after a step; with `seen`, as steps see it."""
+        return build(self.value, self.plan, step, seen)
+
+    def size(self, value: Any) -> int:
+        """Count the characters of the content with a reduced structure."""
+        return chars(value if self.is_json else self.write(value))
+
 
 class Emptied(Struct, gc=False, eq=False):
     """A text, list or object that step `step` replaced with an empty value; `before` is its plan before this step."""
@@ -177,7 +190,9 @@ def _with_keys(value: Any, kept: Collection[Any]) -> Any:
 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
     kept, inside = node.remaining(step)
-    indices = range(len(value)) if kept is None else sorted(kept)
+    indices = range(len(value)) if kept is None else kept
+    if type(kept) is set:
+        indices = sorted(kept)  # with restored items
     items = [*map(value.__getitem__, indices)]
     if node.each is not None and node.each.step <= step:
         items = [_with_keys(item, node.each.kept) for item in items]
@@ -190,7 +205,7 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
 
 
 def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
-    inner = build(node.value, node.inside.get(0), step, seen)
+    inner = node.built(step, seen)
     if seen:
         return inner
     if node.unwrapped <= step and chars(inner) <= chars(value):
@@ -217,7 +232,7 @@ def left_of(items: list[Any], node: Omission, index: int, step: int) -> Any:
 def shortened_lists(value: Any, node: Node | None) -> Iterator[tuple[list[Any], Omission]]:
     """Yield the remaining lists that lost items in this pass or an earlier one, each with its plan."""
     if type(node) is Opened:
-        yield from shortened_lists(node.value, node.inside.get(0))
+        yield from shortened_lists(node.value, node.plan)
     elif type(node) is Omission:
         if type(value) is list and node.versions:
             yield value, node
@@ -312,15 +327,19 @@ def has_structure(value: Any) -> bool:
     return type(value) not in PLAIN and type(value) is not Atom and not is_media(value)
 
 
+def _stored(value: Any) -> Any:
+    return open_live(value).value if has_structure(value) else value
+
+
 def text_of(item: Any) -> Any:
     """Return the text of a live object that is stored as a text, such as an enum, or any other item unchanged."""
-    stored = open_live(item).value if has_structure(item) else item
+    stored = _stored(item)
     return stored if type(stored) is str else item
 
 
 def empty_of(value: Any) -> Any:
     """Return the empty value of the same type for a text, list or object that is not empty, otherwise None."""
-    value = open_live(value).value if has_structure(value) else value
+    value = _stored(value)
     return type(value)() if type(value) in _EMPTY and value and not is_media(value) else None
 
 

@@ -69,7 +69,7 @@ class Work:
 
     def root(self) -> Place:
         """Return the place of the whole return."""
-        return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
+        return Place(self.top.value, self.top.plan, self.top, 0, work=self)
 
 
 @dataclass(slots=True, eq=False)
@@ -123,15 +123,17 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value = self.value
-        if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX and self._can_have_marker():
-            marker = markers.read_item(value[-1], self.work.scans.is_entity, self.work.settings.labels)
-            if marker is not None:
-                node, kept = self.omission(), range(len(value) - 1)
-                node.earlier, self.work.shortened = marker, True
-                node.keep(kept, 0)
-                return kept
-        return range(len(value))
+        value, every = self.value, range(len(self.value))
+        last = value[-1] if value else None
+        if type(last) is not str or last[:2] != markers.PREFIX or not self._can_have_marker():
+            return every
+        marker = markers.read_item(last, self.work.scans.is_entity, self.work.settings.labels)
+        if marker is None:
+            return every
+        node = self.omission()
+        node.earlier, self.work.shortened = marker, True
+        node.keep(every[:-1], 0)
+        return every[:-1]
 
     def _can_have_marker(self) -> bool:
         """Return whether an earlier pass of this rule can have written the last item of this list."""
@@ -200,7 +202,7 @@ class Place:
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
-            return Place(node.value, node.inside.get(0), node, 0, work=self.work, depth=depth, chain=chain)
+            return Place(node.value, node.plan, node, 0, work=self.work, depth=depth, chain=chain)
         return Place(value, node, self, key, work=self.work, depth=depth, chain=chain)
 
     def children(self) -> Iterator[Place]:
@@ -314,8 +316,10 @@ class Place:
         """Cut every text at or below this place as `cut` does."""
         places = self.texts(longer_than=head + tail)
         while batch := list(islice(places, _BATCH)):
-            texts = (place.value for place in batch)
-            self.work.scans.scan_windows(part for text in texts for part in scanned_to_shorten(text, head, tail))
+            windows: list[str] = []
+            for place in batch:
+                windows += scanned_to_shorten(place.value, head, tail)
+            self.work.scans.scan_windows(windows)
             for place in batch:
                 place.cut(head, tail)
 

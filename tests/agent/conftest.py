@@ -23,7 +23,7 @@ def rules(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def points(monkeypatch: pytest.MonkeyPatch) -> Points:
-    """Return a function that returns the value of each point of a metric by the values of these labels."""
+    """Return a function that returns the sum of the points of a metric by the values of these labels."""
     metrics, export = map(pytest.importorskip, ("opentelemetry.sdk.metrics", "opentelemetry.sdk.metrics.export"))
     reader = export.InMemoryMetricReader()
     monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", metrics.MeterProvider([reader]))
@@ -37,7 +37,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Points:
             if metric.name == f"reducer.{name}":
                 for point in metric.data.data_points:
                     key = tuple(point.attributes[f"reducer.{label}"] for label in labels)
-                    values[key] = getattr(point, "value", None) or getattr(point, "count", 0)
+                    values[key] = values.get(key, 0) + (getattr(point, "value", None) or getattr(point, "count", 0))
         return values
 
     return read

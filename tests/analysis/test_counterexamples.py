@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 
 from reducer.analysis.counterexamples import counterexample, described
 from reducer.cli import main
 from reducer.engine import attempt
 from reducer.rules import compile_rules
-from tests.helpers import rule_file, rules
+from tests.helpers import rule_file, rules, table
 from tests.laws.strategies import cases, laws
 
 Check = Callable[[str], str]
-CASES = yaml.safe_load((Path(__file__).parent / "counterexamples.yaml").read_text(encoding="utf-8"))
+CASES = table(__file__, "counterexamples.yaml")
 
 
 @pytest.fixture
@@ -83,9 +82,7 @@ def test_the_error_shows_a_sample_that_is_no_json() -> None:
 
 def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:
     steps = "  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: {names: [id], strict: true}\n"
-    assert (
-        refused(f"version: 1\ntool: t\nsteps:\n{steps}")
-        == """\
+    message = """\
 rule.yaml:4:5: error[E070]: `drop items` changes the result again in a second pass
   4 |   - path: items
     |     ^^^^^^^^^^^
@@ -96,7 +93,7 @@ rule.yaml:4:5: error[E070]: `drop items` changes the result again in a second pa
 
 1 error in 1 rule file
 """
-    )
+    assert refused(f"version: 1\ntool: t\nsteps:\n{steps}") == message
 
 
 def test_samples_are_searched_too(refused: Check) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
@@ -15,24 +16,18 @@ from reducer.analysis.costs import CLEARED, Cost, cost
 from reducer.analysis.look import LookOptions, look
 from reducer.analysis.measures import Measures, added
 from reducer.references import Prompt, Response, Returned
-from reducer.rules import Ruleset, compile_rules
+from reducer.rules import Ruleset
 from reducer.values import dump
 from tests.cli.conftest import history
 from tests.helpers import rules
 
-STEPS = "steps:\n- {path: rows, limit: 2}\n- {path: note, truncate: 20, preserve: []}\n"
-RULES, _ = compile_rules([("lookup.yaml", f"version: 1\ntool: lookup\n{STEPS}")])
-assert RULES is not None
+STEPS = [{"path": "rows", "limit": 2}, {"path": "note", "truncate": 20, "preserve": []}]
+RULES = rules(tool="lookup", steps=STEPS)
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"part_kind": "text", "content": text}
-
-
-def _history(contents: list[Any], *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
-    messages = json.loads(history(*(("lookup", content) for content in contents)))
-    messages[0]["parts"][0]["content"] = prompt
-    return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
+def _history(contents: list[Any], text: str = "", prompt: str = "What is it?") -> bytes:
+    stored = history(*(("lookup", content) for content in contents), text=text)
+    return stored.replace(b"What is it?", prompt.encode())
 
 
 def _measured(data: bytes, ruleset: Ruleset = RULES) -> Measures:
@@ -43,26 +38,25 @@ def _measured(data: bytes, ruleset: Ruleset = RULES) -> Measures:
 
 ROWS = [{"host": f"host-{number}"} for number in range(5)]
 CONTENT = {"rows": ROWS, "note": ""}
-USED = _text("Block host-4 and host-1.")
+USED = "Block host-4 and host-1."
 NOTE = "Nothing of note here. " * 5
 
 
 def test_a_used_value_that_a_step_removes_is_lost() -> None:
     found = _measured(_history([CONTENT], USED))
     assert (found.references, found.kept) == (2, 1)
-    lost = ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows")
+    lost = ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "rule.yaml:1 limit rows")
     assert found.lost_references == (lost,)
-    found = _measured(_history([{"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}], _text("See INC-77.")))
-    assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:5 truncate note")]
+    found = _measured(_history([{"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}], "See INC-77."))
+    assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "rule.yaml:1 truncate note")]
 
 
-@pytest.mark.parametrize(
-    ("text", "prompt", "references"),
-    [("Block host-1.", "What is it?", 1), ("Block host-4 and host-1.", "What of host-4?", 1), ("Done.", "Well?", 0)],
-    ids=["kept", "known from the prompt", "nothing used"],
-)
+KEPT, KNOWN = ("Block host-1.", "What is it?", 1), ("Block host-4 and host-1.", "What of host-4?", 1)
+
+
+@pytest.mark.parametrize(("text", "prompt", "references"), [KEPT, KNOWN, ("Done.", "Well?", 0)])
 def test_values_that_are_not_lost(text: str, prompt: str, references: int) -> None:
-    found = _measured(_history([CONTENT], _text(text), prompt=prompt))
+    found = _measured(_history([CONTENT], text, prompt))
     assert (found.references, found.kept, found.lost_references) == (references, references, ())
 
 
@@ -70,7 +64,7 @@ def test_lost_entities_are_listed_by_type() -> None:
     note = f"{NOTE}It beacons to 192.0.2.7 and 192.0.2.8."
     found = _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": note}]))
     assert found.entities == {"ipv4": (2, 1)}
-    assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "lookup.yaml:5 truncate note"),)
+    assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "rule.yaml:1 truncate note"),)
     assert _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": ""}])).entities == {}  # not reduced
 
 
@@ -85,25 +79,19 @@ def test_cost_of_requests() -> None:
     assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 
 
-def test_every_request_saves_what_rules_remove() -> None:
-    found = _measured(_history([CONTENT], USED))
-    assert found.recorded.new - found.reduced.new == len(dump(ROWS)) - len(dump(ROWS[:2]))
-    assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
-
-
-def test_measures_add_up() -> None:
+def test_every_request_saves_what_rules_remove_and_measures_add_up() -> None:
     one = _measured(_history([CONTENT], USED))
+    assert one.recorded.new - one.reduced.new == len(dump(ROWS)) - len(dump(ROWS[:2]))
+    assert (one.recorded.requests, one.recorded.again) == (2, one.reduced.again) == (2, len("What is it?"))
     two = added(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
-    assert (two.recorded, two.reduced) == (added(one.recorded, one.recorded), added(one.reduced, one.reduced))
     assert two.recorded.new == 2 * one.recorded.new
     assert added(one, Measures()) == added(Measures(), one) == one
 
 
 def test_histories_without_tool_returns() -> None:
-    parts = b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}'
-    deep = b"[" * 5_000 + b"]" * 5_000
-    for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % deep):
+    deep = b'{"kind":"request","parts":[],"x":%s}' % (b"[" * 5_000 + b"]" * 5_000)
+    for message in (b"", b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}', deep):
         assert _measured(b"[" + message + b"]").references == 0
 
 
@@ -119,13 +107,8 @@ def test_real_histories_are_measured(data: Path) -> None:
 
 # --- comparison of rules and baselines
 
-SAME = {
-    "truncate:2000": "trunc2000",
-    "minify": "minify",
-    "keep-last:5": "mask5r",
-    "head:5": "head5",
-    "keep-last:1": "mask1r",
-}
+SAME = {"truncate:2000": "trunc2000", "minify": "minify", "head:5": "head5"}
+SAME |= {"keep-last:5": "mask5r", "keep-last:1": "mask1r"}
 """Maps baselines to their names in the reference definition."""
 
 
@@ -148,7 +131,7 @@ def test_baselines_agree_with_the_reference_definition(data: Path, definition: M
 def test_rules_and_baselines_on_one_history() -> None:
     ruleset = rules(tool="lookup", steps=[{"drop": "[?contains(@, '9')]"}])
     contenders = [AS_RECORDED, of_rules("rules", ruleset), baseline("keep-last:1"), baseline("truncate:5000")]
-    data = _history([["host-1 " * 20, "host-9 192.0.2.1"], "x" * 100], _text("It is host-1 and host-9."))
+    data = _history([["host-1 " * 20, "host-9 192.0.2.1"], "x" * 100], "It is host-1 and host-9.")
     recorded, ruled, cleared, cut = compare(data, contenders)
     assert (recorded.references, recorded.entities) == (2, 1)
     assert (ruled.references, ruled.entities) == (1, 0)
@@ -167,9 +150,7 @@ NESTED = {"text": '{"rows": [1, 2, 3], "more": "[4, 5]"}', "rest": [6, "x", 7]}
     ("text", "content", "expected"),
     [
         ("head:2", NESTED, {"text": '{"rows":[1,2],"more":"[4,5]"}', "rest": [6, "x"]}),
-        ("head:1", '{"a": "[1, 2]"}', '{"a":"[1]"}'),
         ("minify", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),
-        ("minify", '{"a": "[1, 2]"}', '{"a":[1,2]}'),
         ("minify", "no JSON", "no JSON"),
         ("minify+cut:8", '{"a": "[1, 2]"}', '{"a":[1,'),
         ("minify+cut:99", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),
@@ -180,11 +161,10 @@ def test_baselines_look_into_json_in_texts(text: str, content: Any, expected: An
     assert baseline(text).shorten("t", content) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["trunc:5", "minify:5", "minify+cut", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"],
-)
+UNKNOWN = ("trunc:5", "minify:5", "minify+cut", "head", "head:0", "head:-1", "head:²", "truncate:9999999999")
+
+
+@pytest.mark.parametrize("text", UNKNOWN)
 def test_unknown_baselines(text: str) -> None:
-    with pytest.raises(ValueError, match="expected one such as truncate:2000, head:5, ") as raised:
+    with pytest.raises(ValueError, match=f"^unknown baseline {re.escape(text)}: expected one such as truncate:2000, "):
         baseline(text)
-    assert str(raised.value).startswith(f"unknown baseline {text}: ")

@@ -40,6 +40,14 @@ def cut(items: list[Any], left: int, *ranges: list[int], **more: Any) -> dict[st
     return {"items": items, "left": left, "ranges": [*ranges], **more}
 
 
+def cut_keys(left: int) -> dict[str, Any]:
+    """Return the object `{"a": 1, "b": 2}` of which the first step removed `b`."""
+    return cut([1, 2], left, [1, 2, 1, 0], keys=["a", "b"])
+
+
+OPENED = cut([1, 2], 1, [1, 2, 1, 0], opened=True)
+
+
 def gone(text: str) -> dict[str, Any]:
     """Return a piece of a text that the first step removed."""
     return {"text": text, "step": 1, "kept": 0}
@@ -48,32 +56,15 @@ def gone(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("content", "steps", "node"),
     [
-        ({"a": 1}, [{"limit": 1}], {"keys": ["a"], "items": [1]}),
         ([1, 2, 3, 4], [{"limit": {"head": 1, "tail": 1}}], cut([1, 2, 3, 4], 2, [1, 3, 1, 0])),
-        (
-            [{"a": 1, "b": 2}, {"a": 3}],
-            [{"drop": "b"}, {"limit": 1}],
-            cut([cut([1, 2], 1, [1, 2, 1, 0], keys=["a", "b"]), {"keys": ["a"], "items": [3]}], 1, [1, 2, 2, 0]),
-        ),
         # A removed item shows what an earlier step removed from it.
-        (
-            [{"a": 1}, {"a": 3, "b": 2}],
-            [{"drop": "b"}, {"limit": 1}],
-            cut([{"keys": ["a"], "items": [1]}, cut([3, 2], 0, [1, 2, 1, 0], keys=["a", "b"])], 1, [1, 2, 2, 0]),
-        ),
+        ([{"a": 1, "b": 2}] * 2, [{"drop": "b"}, {"limit": 1}], cut([cut_keys(1), cut_keys(0)], 1, [1, 2, 2, 0])),
         # The root keeps its keys, so everything in the value is removed.
-        (
-            {"a": [1, 2], "b": LONG},
-            [{"drop": ["a", "b"]}],
-            {"keys": ["a", "b"], "items": [cut([1, 2], 0, [0, 2, 1, 0]), {"text": [gone(LONG)]}]},
-        ),
+        ({"a": [1, 2]}, [{"drop": "a"}], {"keys": ["a"], "items": [cut([1, 2], 0, [0, 2, 1, 0])]}),
+        ({"a": LONG}, [{"drop": "a"}], {"keys": ["a"], "items": [{"text": [gone(LONG)]}]}),
         (LONG, [CUT], {"text": ["word word", MARKER, gone(LONG[9:-5]), "word "]}),
         ("From 192.0.2.1 and evil-updates.com", [], {"text": ["From ", FOUND[0], " and ", FOUND[1]]}),
-        (
-            {"a": "[1, 2, 3]"},
-            [{"path": "a", "limit": 1}],
-            {"keys": ["a"], "items": [cut([1, 2, 3], 1, [1, 3, 1, 0], opened=True)]},
-        ),
+        ({"a": "[1, 2]"}, [{"path": "a", "limit": 1}], {"keys": ["a"], "items": [OPENED]}),
         ({"a": '[{"b": 1}]'}, [{"unwrap": True}], {"keys": ["a"], "items": [UNWRAPPED]}),
         ([10**40, 0.5, -0.0, True, None, -(2**53)], [], {"items": NUMBERS}),
         ("[Decimal('1.5'), {1, 2}]", [], {"items": [{"raw": "Decimal('1.5')"}, {"items": [1, 2]}], "opened": True}),
@@ -88,33 +79,19 @@ def test_nodes(content: Any, steps: list[dict[str, Any]], node: Any) -> None:
 def test_thin_items_are_kept_items_with_the_step_that_removed_them() -> None:
     rows = [{"n": 1, "note": "quiet"}, {"n": 2, "note": "seen CVE-2024-3400", "raw": "x"}]
     node = tree_of({"rows": rows}, {"path": "rows", "drop": "raw"}, {"path": "rows", "limit": 1}, preserve=["cve"])
-    assert node["items"][0] == {
-        "items": [
-            {"keys": ["n", "note"], "items": [1, "quiet"]},
-            {
-                "keys": ["n", "note", "raw"],
-                "items": [2, {"text": ["seen ", {"text": "CVE-2024-3400", "type": "cve"}]}, "x"],
-                "left": 1,
-                "ranges": [[0, 1, 2, 0], [2, 3, 1, 0]],
-            },
-        ],
-        "left": 2,
-        "ranges": [[1, 2, 2, 1]],
-    }
+    seen = {"text": ["seen ", {"text": "CVE-2024-3400", "type": "cve"}]}
+    thin = cut([2, seen, "x"], 1, [0, 1, 2, 0], [2, 3, 1, 0], keys=["n", "note", "raw"])
+    assert node["items"][0] == cut([{"keys": ["n", "note"], "items": [1, "quiet"]}, thin], 2, [1, 2, 2, 1])
 
 
 def test_restored_text_and_markers_of_lists() -> None:
     texts = ["a long sentence without news. " * 9, "APT28 was here. " * 20, "nothing. " * 40]
-    node = tree_of({"texts": texts}, {"path": "texts", "limit": 1}, preserve=["threat_actor"])
-    list_node = node["items"][0]
-    assert (list_node["ranges"], list_node["marker"]) == ([[1, 3, 1, 0]], "…[2 more items; mentions APT28]")
-    again = tree_of(
-        {"texts": [texts[0], list_node["marker"]]}, {"path": "texts", "limit": 1}, preserve=["threat_actor"]
-    )
-    assert again["items"][0]["items"][1:] == [
-        {"text": ["…[2 more items; mentions ", {"text": "APT28", "type": "threat_actor"}, "]"]}
-    ]
-    assert "ranges" not in again["items"][0]
+    node = tree_of(texts, {"limit": 1}, preserve=["threat_actor"])
+    assert (node["ranges"], node["marker"]) == ([[1, 3, 1, 0]], "…[2 more items; mentions APT28]")
+    again = tree_of([texts[0], node["marker"]], {"limit": 1}, preserve=["threat_actor"])
+    mentioned = ["…[2 more items; mentions ", {"text": "APT28", "type": "threat_actor"}, "]"]
+    assert again["items"][1:] == [{"text": mentioned}]
+    assert "ranges" not in again
 
 
 def test_a_tree_names_the_rule_and_its_steps() -> None:
@@ -122,11 +99,8 @@ def test_a_tree_names_the_rule_and_its_steps() -> None:
     found = tree({"a": ["word " * 9] * 9}, outcome)
     steps = [{"number": 1, "name": "limit a", "line": 1}, {"number": 2, "name": "max_chars", "line": None}]
     assert (found["file"], found["steps"]) == ("rule.yaml", steps)
-    assert {**tree(1, attempt(rules(tool="other", steps=[{"limit": 1}]), "t", 1))} == {
-        "file": None,
-        "steps": [],
-        "node": 1,
-    }
+    without_rule = tree(1, attempt(rules(tool="other", steps=[{"limit": 1}]), "t", 1))
+    assert without_rule == {"file": None, "steps": [], "node": 1}
 
 
 @pytest.mark.parametrize(
@@ -143,7 +117,7 @@ def test_a_tree_names_the_rule_and_its_steps() -> None:
 )
 def test_values_that_rules_do_not_read(value: Any, node: Any) -> None:
     found = tree_of({"value": value, "rows": [1, 2]}, {"path": "rows", "limit": 1})
-    assert found["items"] == [node, {"items": [1, 2], "left": 1, "ranges": [[1, 2, 1, 0]]}]
+    assert found["items"] == [node, cut([1, 2], 1, [1, 2, 1, 0])]
     assert json.dumps(found)
 
 

@@ -1,10 +1,10 @@
 """A soak test: 100 agents share an archive over 20 runs each, while their processes are killed at random.
 
 `python -m tests.archive.soak [SEED]` takes about a minute on two cores; the seed determines when it kills. Each
-agent continues from the history that it stored after its last complete run. Every request must start with the previous
-request, and each recalled original must belong to the conversation. In the end, every original in the archive must be
-readable, each conversation must find its own originals, and no conversation those of another. All tools return the same
-content except a secret, which the rule removes, and all calls have the same id.
+agent continues from the history that it stored after its last complete run. Each recalled original must belong to the
+conversation. In the end, every original in the archive must be readable, each conversation must find its own originals,
+and no conversation those of another. All tools return the same content except a secret, which the rule removes, and all
+calls have the same id.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ from random import Random
 from typing import Any
 
 from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from pydantic_core import to_json
 
 from reducer import Reducer
 from reducer.agent import Archive, ReduceToolReturns
@@ -34,7 +41,7 @@ from reducer.archive.database import _load as load
 from reducer.archive.database import open_to_read
 
 AGENTS, RUNS, WORKERS, KILLS = 100, 20, 4, 40
-RULE = "version: 1\ntool: look\nsteps:\n  - {path: rows, limit: 2}\n  - {drop: note}\n"
+RULE = "version: 1\ntool: look\nmark: false\nsteps:\n  - {path: rows, limit: 2}\n  - {drop: note}\n"
 SECRET = re.compile(r"secret of agent \d+ in run \d+")
 
 
@@ -42,54 +49,42 @@ def secret(agent: int, run: int) -> str:
     return f"secret of agent {agent} in run {run}"
 
 
-class Conversation:
-    """One agent, its stored history, and the messages of its last request as JSON."""
+async def hold(file: Path, number: int, rules: Reducer, archive: Archive) -> None:
+    """Make the runs that are left of a conversation. Store the history after each, once its originals are written."""
+    history = ModelMessagesTypeAdapter.validate_json(file.read_bytes() if file.exists() else b"[]")
+    prompts = [part for message in history for part in message.parts if isinstance(part, UserPromptPart)]
 
-    def __init__(self, folder: Path, number: int, rules: Reducer, archive: Archive) -> None:
-        self.file, self.number, self.archive = folder / f"{number}.json", number, archive
-        state = json.loads(self.file.read_bytes()) if self.file.exists() else {"run": 0, "sent": [], "history": []}
-        self.run, self.sent = state["run"], state["sent"]
-        self.history: list[ModelMessage] = ModelMessagesTypeAdapter.validate_python(state["history"])
-        capability: Any = ReduceToolReturns(rules, archive=archive)
-        self.agent = Agent(FunctionModel(self.answer), capabilities=[capability])
-
-        @self.agent.tool_plain
-        def look() -> dict[str, Any]:
-            return {"rows": list(range(40)), "note": secret(self.number, self.run)}
-
-    def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        """Check the request; then call the tool, recall its original in some runs, and end."""
-        sent = [json.loads(to_json(message)) for message in messages]
-        assert sent[: len(self.sent)] == self.sent, f"agent {self.number} changed a prefix in run {self.run}"
-        self.sent = sent
-        last = sent[-1]["parts"][-1]
-        if last["part_kind"] != "tool-return":
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        """Check the last part; then call the tool, recall its original in some runs, and end."""
+        last = messages[-1].parts[-1]
+        if not isinstance(last, ToolReturnPart):
             return ModelResponse([ToolCallPart("look", {}, "call")])
-        if last["tool_name"] == "look" and self.run % 4 == self.number % 4:
+        if last.tool_name != "look":
+            assert SECRET.findall(last.content) == [secret(number, run)], last.content
+            return ModelResponse([TextPart("Done.")])
+        assert last.content == {"rows": [0, 1], "note": ""}
+        if run % 4 == number % 4:
             return ModelResponse([ToolCallPart("recall_tool_return", {"tool_call_id": "call", "find": "secret"}, "id")])
-        if last["tool_name"] == "look":
-            assert last["content"] == {"rows": [0, 1], "note": ""}
-        else:
-            assert SECRET.findall(last["content"]) == [secret(self.number, self.run)], last["content"]
         return ModelResponse([TextPart("Done.")])
 
-    async def hold(self) -> None:
-        """Make the runs that are left, and store the history after each of them, once its originals are written."""
-        while self.run < RUNS:
-            options: dict[str, Any] = {"message_history": self.history, "conversation_id": f"{self.number}"}
-            result = await self.agent.run(f"Run {self.run}.", **options)
-            self.history, self.run = result.all_messages(), self.run + 1
-            assert await asyncio.to_thread(self.archive.flush)
-            assert self.archive.failures == 0
-            new = self.file.with_suffix(".tmp")
-            new.write_bytes(to_json({"run": self.run, "sent": self.sent, "history": self.history}))
-            new.replace(self.file)
+    capability: Any = ReduceToolReturns(rules, archive=archive)
+    agent = Agent(FunctionModel(answer), capabilities=[capability])
+    agent.tool_plain(name="look")(lambda: {"rows": list(range(40)), "note": secret(number, run)})
+    for run in range(len(prompts), RUNS):
+        options: dict[str, Any] = {"message_history": history, "conversation_id": f"{number}"}
+        result = await agent.run(f"Run {run}.", **options)
+        history = result.all_messages()
+        assert await asyncio.to_thread(archive.flush)
+        assert archive.failures == 0
+        new = file.with_suffix(".tmp")
+        new.write_bytes(result.all_messages_json())
+        new.replace(file)
 
 
 def work(folder: Path, worker: int) -> None:
     async def hold_all() -> None:
         numbers = range(worker, AGENTS, WORKERS)
-        await asyncio.gather(*(Conversation(folder, number, rules, archive).hold() for number in numbers))
+        await asyncio.gather(*(hold(folder / f"{number}.json", number, rules, archive) for number in numbers))
 
     rules = Reducer.load(folder / "look.yaml")
     with Archive(folder / "returns.db", timeout=60) as archive:
@@ -130,8 +125,7 @@ def check(folder: Path) -> int:
         for (original,) in connection.execute("SELECT id FROM originals"):
             assert SECRET.search(json.loads(load(connection, original).data or b"{}")["note"])
     for number in range(AGENTS):
-        state = json.loads((folder / f"{number}.json").read_bytes())
-        history = ModelMessagesTypeAdapter.validate_python(state["history"])
+        history = ModelMessagesTypeAdapter.validate_json((folder / f"{number}.json").read_bytes())
         looks = [one for one in return_ids(history) if one[1].tool == "look"]
         assert len(looks) == RUNS
         for run, (part, return_id) in enumerate(looks):

@@ -106,33 +106,25 @@ def test_an_empty_file_becomes_an_archive_unless_it_is_locked(path: Path) -> Non
     assert rows(path) == 0
 
 
-def as_another_user(function: Callable[[], str]) -> str:
-    """Call a function in a child process that is not root, because root ignores file permissions."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                os.setgid(65534)
-                os.setuid(65534)
-            os.write(write, function().encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    os.waitpid(child, 0)
-    with os.fdopen(read) as result:
-        return result.read()
+@contextmanager
+def another_user() -> Iterator[None]:
+    """Be another user than root, who ignores file permissions."""
+    user = os.geteuid()
+    other = user or 65534
+    os.setresuid(other, other, user)
+    try:
+        yield
+    finally:
+        os.setresuid(user, user, user)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "setresuid"), reason="needs users")
 def test_a_read_only_file_is_refused_and_can_be_read() -> None:
     def open_both_ways() -> str:
-        try:
-            Archive(path)
-        except ArchiveError as error:
-            return f"{error}; {rows(path)} row"
-        return "opened"
+        with another_user():
+            with pytest.raises(ArchiveError) as caught:
+                Archive(path)
+            return f"{caught.value}; {rows(path)} row"
 
     with tempfile.TemporaryDirectory() as folder:  # every user can enter it, unlike those of pytest
         path, one = Path(folder) / "returns.db", entry([1, 2], [1])
@@ -140,9 +132,9 @@ def test_a_read_only_file_is_refused_and_can_be_read() -> None:
             archive.add([one])
         path.chmod(0o444)
         path.parent.chmod(0o555)
-        assert as_another_user(open_both_ways) == f"{path}: the folder {folder} cannot be written; 1 row"
+        assert open_both_ways() == f"{path}: the folder {folder} cannot be written; 1 row"
         path.parent.chmod(0o777)
-        assert as_another_user(open_both_ways) == f"{path}: attempt to write a readonly database; 1 row"
+        assert open_both_ways() == f"{path}: attempt to write a readonly database; 1 row"
         assert found(archive, one).data == one.original
         path.parent.chmod(0o755)
 

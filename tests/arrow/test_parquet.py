@@ -23,18 +23,13 @@ LAYOUTS: tuple[dict[str, Any], ...] = (
 )
 
 
-def write(name: str, rows: Any = ROWS, kind: str = "string", size: int = 4, **layout: Any) -> Any:
-    """Write and return a table with metadata, in row groups of `size` rows."""
-    table = pa.table(
-        {
-            "id": range(len(rows)),
-            "l": [[number] for number in range(len(rows))],
-            "t": pa.array(range(len(rows)), pa.timestamp("us")),
-            "m": column(rows, kind),
-        }
-    ).replace_schema_metadata({"key": "value"})
+def write(name: str, rows: Any = ROWS, kind: str = "string", size: int = 4, **layout: Any) -> None:
+    """Write a table with metadata, in row groups of `size` rows."""
+    ids, lists = range(len(rows)), [[number] for number in range(len(rows))]
+    times = pa.array(ids, pa.timestamp("us"))
+    table = pa.table({"id": ids, "l": lists, "t": times, "m": column(rows, kind)})
+    table = table.replace_schema_metadata({"key": "value"})
     pq.write_table(table, name, row_group_size=size, **layout)
-    return table
 
 
 def layout(name: str) -> Any:
@@ -70,16 +65,9 @@ def test_every_type_of_text_is_reduced(folder: Path, cli: Cli, kind: str) -> Non
     new = pq.read_table("out.parquet")["m"]
     assert (new.type, as_bytes(new)) == (array.type, reduced(rows))
     assert result.json["totals"]["calls"] == 2
-    assert result.json["lines"] == [
-        {
-            "history": "h.parquet",
-            "lines": 4,
-            "blank": 1,
-            "bad": 1,
-            "first_bad": [{"line": 4, "why": "not JSON: Expecting value at column 1"}],
-            "noun": "row",
-        }
-    ]
+    bad = {"line": 4, "why": "not JSON: Expecting value at column 1"}
+    line_sum = {"history": "h.parquet", "lines": 4, "bad": 1, "first_bad": [bad], "noun": "row"}
+    assert result.json["lines"] == [line_sum]
 
 
 def test_the_dry_run_reads_parquet(folder: Path, cli: Cli) -> None:
@@ -122,7 +110,6 @@ def damage(folder: Path) -> None:
     (folder / "cut.parquet").write_bytes(whole[:-9])
     start = whole.index(b"\x28\xb5\x2f\xfd")
     (folder / "damaged.parquet").write_bytes(whole[:start] + b"\0" * 4 + whole[start + 4 :])
-    (folder / "text.parquet").write_bytes(LONG)
     (folder / "empty.parquet").write_bytes(b"")
 
 
@@ -130,10 +117,8 @@ def damage(folder: Path) -> None:
     ("arguments", "error"),
     [
         ("h.parquet", f"h.parquet: add --column with the column of the histories; {COLUMNS}"),
-        ("h.parquet --column n", f"h.parquet: no column is called `n`; {COLUMNS}"),
         ("h.parquet --column id", f"h.parquet: the column `id` has the type int64, not text or binary; {COLUMNS}"),
         ("cut.parquet --column m", "cut.parquet: not a Parquet file, or damaged: Parquet magic bytes not found"),
-        ("text.parquet --column m", "text.parquet: not a Parquet file, or damaged: Parquet magic bytes not found"),
         ("empty.parquet --column m", "empty.parquet: not a Parquet file, or damaged: Parquet file size is 0 bytes"),
         ("damaged.parquet --column m", "damaged.parquet: not a Parquet file, or damaged: "),
         ("damaged.parquet --column m --jobs 2", "damaged.parquet: not a Parquet file, or damaged: "),
@@ -152,8 +137,7 @@ def test_an_error_leaves_no_file(folder: Path, cli: Cli, arguments: str, error: 
 
 def test_other_files_are_written_despite_a_damaged_one(folder: Path, cli: Cli) -> None:
     damage(folder)
-    assert cli("damaged.parquet", "h.parquet", *RUN, "-o", "out/").code == 2
-    assert os.listdir("out") == ["h.parquet"]
+    assert (cli("damaged.parquet", "h.parquet", *RUN, "-o", "out/").code, os.listdir("out")) == (2, ["h.parquet"])
 
 
 def test_a_full_disk_leaves_no_file(folder: Path) -> None:

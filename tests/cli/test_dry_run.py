@@ -24,11 +24,9 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
     assert "the built-in rules" in compared.out
-    assert "Read     the built-in sample\n" in result.out
     # The demonstration does not use the rules of this folder.
-    assert "Rules    the built-in rules (" in result.out
+    assert "Read     the built-in sample\nRules    the built-in rules (" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):
-        assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
@@ -65,35 +63,7 @@ def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cl
     assert "replaces" not in cli("h.json", "--rules", "rules", "--rules", "rules/lookup.yaml").out
 
 
-def test_the_rule_of_a_later_source_replaces_the_earlier_one(folder: Path, cli: Cli) -> None:
-    sources = ("--rules", "lookup.yaml", "--rules", "mine")
-    (folder / "mine").mkdir()
-    (folder / "mine" / "lookup.yaml").write_text("version: 1\ntool: lookup\nmax_chars: 900\n")
-    message = "mine/lookup.yaml replaces lookup.yaml for `lookup`\n"
-    result = cli("h.json", *sources)
-    assert message in result.out
-    assert result.code == 0
-    assert cli("h.json", *sources, "--format", "json").json["rules"] == {
-        "from": "lookup.yaml, mine",
-        "files": ["mine/lookup.yaml"],
-        "replaced": [{"by": "mine/lookup.yaml", "instead_of": "lookup.yaml", "tools": ["lookup"]}],
-    }
-    checked = cli("check", "lookup.yaml", "mine", "--strict")
-    assert (checked.code, checked.out) == (0, f"{message}2 rule files: no problems\n")
-
-
 # --- session histories
-
-
-def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Path, cli: Cli) -> None:
-    (folder / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
-    (sample,) = (file for file in SESSIONS if file.name == "session_index.json")
-    report = cli(str(sample), "--rules", "logs.yaml", "--format", "json", "-o", "out.json").json
-    assert report["totals"]["calls"] == 4
-    (entry,) = (entry for entry in report["returns"] if entry["status"] == "reduced")
-    assert (entry["tool"], entry["call"], entry["message"], entry["part"]) == ("query_logs", "call_2", 1, 1)
-    reduced = Reducer.load("logs.yaml").reduce_json(sample.read_bytes())
-    assert Path("out.json").read_bytes() == reduced != sample.read_bytes()
 
 
 def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
@@ -106,9 +76,8 @@ def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
     assert cli("h.json", *rules, "--input-format", "session", "--format", "diff").code == 2
     # Messages without any field of session histories need the option.
     bare = '[{"role": "user", "parts": [{"text": "hi"}]}]'
-    for name, text, code in (("bare.json", bare, 2), ("bare.jsonl", f"{bare}\n" * 2, 1)):
-        (folder / name).write_text(text)
-        assert (cli(name, *rules).code, cli(name, *rules, "--input-format", "session").code) == (code, 0)
+    (folder / "bare.json").write_text(bare)
+    assert (cli("bare.json", *rules).code, cli("bare.json", *rules, "--input-format", "session").code) == (2, 0)
 
 
 def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: Cli) -> None:
@@ -154,27 +123,17 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
         assert shown.code == 1
         assert f"What needs attention\n  Returns to which a rule was not applied completely\n{line}" in shown.out
     assert f" saved: {fault}\n" in shown.out
-    (need,) = cli(*run, "json").json["attention"]
-    names = {"kind": "fault", "where": "lookup.yaml:4", "first": "`lookup` c1 of h.json"}
-    assert need.items() >= {**names, "calls": 2}.items()
     (folder / "samples").mkdir()
     (folder / "samples" / "lookup.json").write_text(json.dumps(content))
     assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out
 
 
-@pytest.mark.parametrize(
-    ("rule", "code"),
-    [
-        ("steps: [{path: items, limit: 2}]", 1),
-        ("when: {where: items}\nsteps: [{limit: 2}]", 1),
-        ("steps: [{compact: true}, {path: 'items[*]', keep: [id]}]", 1),
-        ("steps: [{path: results, limit: 2}]", 0),
-        ("when: {where: results}\nsteps: [{path: results, limit: 2}]", 0),
-    ],
-)
-def test_strict_fails_for_a_rule_that_finds_nothing_in_new_recordings(
-    rule: str, code: int, folder: Path, cli: Cli
-) -> None:
+FAILING = ("steps: [{path: items, limit: 2}]", "when: {where: items}\nsteps: [{limit: 2}]")
+PASSING = ("steps: [{path: results, limit: 2}]", "when: {where: results}\nsteps: [{path: results, limit: 2}]")
+
+
+@pytest.mark.parametrize(("rule", "code"), [*((rule, 1) for rule in FAILING), *((rule, 0) for rule in PASSING)])
+def test_strict_fails_for_a_rule_that_finds_nothing(folder: Path, cli: Cli, rule: str, code: int) -> None:
     (folder / "mine.yaml").write_text(f"version: 1\ntool: lookup\n{rule}\n")
     renamed = {"results": [{"id": number} for number in range(9)]}
     (folder / "new.json").write_bytes(history(*[("lookup", renamed)] * 3))
@@ -189,47 +148,33 @@ def test_strict_fails_for_a_rule_that_finds_nothing_in_new_recordings(
 
 def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
     whole, rules = (used / "h.json").read_bytes(), Reducer.load("lookup.yaml")
-    reports, shown = [], []
+    reports = []
     for more, references in (((), True), (("--as-in-agent",), False)):
         arguments = ("h.json", "--rules", "lookup.yaml", "--format=json", "--fail-under=references=0", "-o", "out.json")
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
-        shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])
-    of_reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
-    of_agent = "agent: also removes values that are used later"
-    assert shown == [f"Mode     {of_reduce}", f"Mode     {of_agent}"]
     assert [report["as_in_agent"] for report in reports] == [False, True]
     kept, plain = reports
     assert kept["measures"] == plain["measures"]
     (entry,), (other,) = kept["returns"], plain["returns"]
     assert entry["referenced"] == entry["characters"]["after"] - other["characters"]["after"] > 0
-    assert (kept["references"], plain["references"]["returns"]) == (
-        {"returns": 1, "characters": entry["referenced"]},
-        0,
-    )
+    assert kept["references"] == {"returns": 1, "characters": entry["referenced"]}
+    assert plain["references"]["returns"] == 0
     assert (entry["restored"], entry["steps"]) == (other["restored"], other["steps"])
     assert [change["kind"] for change in entry["restorations"]] == ["restored", "restored"]
 
 
+TRIED = ("try scan.yaml scan.json", "try scan.yaml scan.json --format result", "check scan.yaml", "query @ scan.json")
+REPORTED = (f"run scan.json --rules scan.yaml --format {name}" for name in ("table", "diff", "json", "html"))
+
+
 @pytest.mark.parametrize("path", ["@", "body"])
-@pytest.mark.parametrize(
-    "command",
-    [
-        "try scan.yaml scan.json",
-        "try scan.yaml scan.json --format result",
-        "explain scan.json --call c1 --rules scan.yaml",
-        *(f"run scan.json --rules scan.yaml --format {name}" for name in ("table", "diff", "json", "html")),
-        "check scan.yaml",
-        "query @ scan.json",
-    ],
-)
+@pytest.mark.parametrize("command", [*TRIED, *REPORTED, "explain scan.json --call c1 --rules scan.yaml"])
 def test_every_report_shows_python_literals(folder: Path, cli: Cli, command: str, path: str) -> None:
     rows = repr([{"day": datetime.date(2024, 5, 1), "cost": Decimal("1.5"), "pair": (1, {2})}] * 9)
-    rule = (
-        f"version: 1\ntool: scan\nsteps:\n- {{path: '{path}', limit: 2, mark: day}}\n- {{path: '{path}', drop: pair}}\n"
-    )
+    steps = f"- {{path: '{path}', limit: 2, mark: day}}\n- {{path: '{path}', drop: pair}}\n"
     (folder / "scan.json").write_bytes(history(("scan", rows if path == "@" else {"body": rows})))
-    (folder / "scan.yaml").write_text(rule)
+    (folder / "scan.yaml").write_text(f"version: 1\ntool: scan\nsteps:\n{steps}")
     (folder / "samples").mkdir()
     (folder / "samples" / "scan.txt").write_text(rows)
     result = cli(*command.split())

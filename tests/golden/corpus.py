@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer import Reducer
+from tests.histories.messages import results, session
 
 HERE = Path(__file__).parent
 RULES = Path(__file__).parents[2] / "rules"
@@ -161,15 +162,12 @@ def _session_message(message: dict[str, Any]) -> dict[str, Any]:
     for part in message["parts"]:
         if part["part_kind"] == "tool-return":
             content = part["content"] if isinstance(part["content"], str) else json.dumps(part["content"])
-            name = part["tool_name"]
-            result = {"name": name, "content": content, "is_error": False, "call_id": part["tool_call_id"]}
-            details = {"function_name": name, "arguments": {}, "raw_result": content, "status": "success"}
-            kind = {"type": "activity", "activity_type": "tool_result"}
-            activities.append({**kind, "results": [result], "technical_details": details})
-    return {
+            details = {"function_name": part["tool_name"], "arguments": {}, "raw_result": content, "status": "success"}
+            activity = results(part["tool_call_id"], content, part["tool_name"])
+            activities.append({**activity, "technical_details": details})
+    older = [{"type": "tool_result", "results": activity["results"]} for activity in activities]
+    return session(*activities, older=older) | {
         "role": "assistant" if message["kind"] == "response" else "user",
         "text_content": "\n".join(text for text in texts if isinstance(text, str)) or None,
-        "parts": activities,
-        "activity_parts": [{"type": "tool_result", "results": activity["results"]} for activity in activities],
         "timestamp": "2026-01-22T21:47:29.763430",
     }

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer import Reducer
 from reducer.errors import HistoryError
 from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Prompt, Response, Returned, references
@@ -95,7 +94,8 @@ def test_histories_of_every_version_change_in_their_contents_only(file: Path) ->
 def test_events_contain_every_return_at_its_place(file: Path) -> None:
     stored = {found.key: Returned(found.content, found.call_id) for found in returns(file.read_bytes())}
     happened = events(file.read_bytes())
-    assert events(b'{"odd":NaN,"messages":' + file.read_bytes() + b"}") == happened  # msgspec refuses NaN
+    # msgspec refuses a byte order mark and NaN.
+    assert events(b'\xef\xbb\xbf {"odd":NaN,"messages":' + file.read_bytes() + b"}") == happened
     assert {place.key: place.event for place in happened if isinstance(place.event, Returned)} == stored
     assert stored
 
@@ -261,15 +261,6 @@ def test_each_return_is_yielded_once(name: str) -> None:
     found = returns((DATA / f"{name}.json").read_bytes())
     rows = [[one.tool, one.call_id, one.nth, *one.key[:2], len(one.copies), one.untouched] for one in found]
     assert rows == CASES["returns"][name]
-
-
-def test_a_raw_result_keeps_its_type_and_matches_the_text(tmp_path: Path) -> None:
-    (tmp_path / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
-    data = (DATA / "session_document.json").read_bytes()
-    old, new = (json.loads(text)["parts"][1] for text in (data, Reducer.load(tmp_path).reduce_json(data)))
-    raw = old["technical_details"]["raw_result"]
-    assert len(raw) == 3
-    assert new["technical_details"]["raw_result"] == json.loads(new["results"][0]["content"]) == raw[:2]
 
 
 def with_results(results: Any, details: Any = None, older: Any = None) -> bytes:

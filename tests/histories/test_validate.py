@@ -19,16 +19,7 @@ from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 from tests.helpers import reduced, table
 from tests.histories import messages
-from tests.histories.messages import (
-    HISTORY,
-    answer,
-    call,
-    edited,
-    prompt,
-    request,
-    response,
-    session,
-)
+from tests.histories.messages import HISTORY, answer, call, edited, prompt, request, response, session
 
 DATA = Path(__file__).parent / "data"
 LOADING = ("V001", "V002", "V003", "V010")

@@ -15,6 +15,7 @@ from reducer.errors import FileError
 from reducer.inputs.compression import compressed, decompressed
 
 KINDS = ["a.gz", "a.zst"]
+GZIP, ZSTANDARD = ("a.jsonl.gz", "A.JSON.GZ"), ("a.zst", "a.json.ZSTD")
 
 
 def opened(content: bytes) -> bytes:
@@ -37,15 +38,9 @@ def test_uncompressed_bytes_stay(content: bytes) -> None:
     assert opened(content) == content == compressed(content, "a.json")
 
 
-@pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        *(("a.jsonl.gz", b"\x1f\x8b"), ("A.JSON.GZ", b"\x1f\x8b"), ("a.zst", b"\x28\xb5\x2f\xfd")),
-        *(("a.json.ZSTD", b"\x28\xb5\x2f\xfd"), ("gz", b"{}"), ("a.json", b"{}")),
-    ],
-)
-def test_the_name_selects_the_compression(name: str, start: bytes) -> None:
-    assert compressed(b"{}", name).startswith(start)
+def test_the_name_selects_the_compression() -> None:
+    for names, start in ((GZIP, b"\x1f\x8b"), (ZSTANDARD, b"\x28\xb5\x2f\xfd"), (("gz", "a.json"), b"{}")):
+        assert all(compressed(b"{}", name).startswith(start) for name in names)
 
 
 @pytest.mark.parametrize("name", KINDS)

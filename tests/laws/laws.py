@@ -53,11 +53,6 @@ def written(content: Any) -> str:
     return dump(plain(content))
 
 
-def _unbounded(preserve: Any) -> frozenset[str]:
-    """Return the types that a `preserve` keeps without a bound."""
-    return frozenset(() if isinstance(preserve, dict) else expand(preserve))
-
-
 def case_of(rule: dict[str, Any], content: Any, protected: frozenset[str] = frozenset()) -> Case:
     """Return the case of a valid rule that is given as data, perhaps with `others` for the same tool."""
     ruleset = compiled(rule)
@@ -71,10 +66,9 @@ def case_of(rule: dict[str, Any], content: Any, protected: frozenset[str] = froz
 
 def _preserved(rule: dict[str, Any]) -> frozenset[str]:
     """Return the types that every step of a rule preserves without a bound."""
-    preserved = _unbounded(rule.get("preserve", ()))
-    for step in rule["steps"]:
-        preserved &= _unbounded(step.get("preserve", sorted(preserved)))
-    return preserved
+    own = rule.get("preserve", ())
+    preserves = (own, *(step.get("preserve", own) for step in rule["steps"]))
+    return frozenset.intersection(*(frozenset(() if isinstance(each, dict) else expand(each)) for each in preserves))
 
 
 def case_of_drawn(drawn: tuple[dict[str, Any], Ruleset, Any]) -> Case:

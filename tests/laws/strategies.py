@@ -22,12 +22,7 @@ ENTITIES = (
     *("hxxp://evil-updates[.]com/a/b.php?id=1", "https://example.org/report/2024", "ops@evil-updates.com"),
     *("d41d8cd98f00b204e9800998ecf8427e", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     *("CVE-2024-3400", "CVE-2021-44228", "T1059.001", "APT28", "Lazarus Group", "Fancy Bear"),
-    *(
-        "bäckup-portal.com",
-        r"b\u00e4ckup-portal.com",
-        r"caf\u00e9-login.net",
-        r"hxxp://\u0440\u0430y.evil-updates.com/x",
-    ),
+    *("bäckup-portal.com", r"b\u00e4ckup-portal.com", r"hxxp://\u0440\u0430y.evil-updates.com/x"),
     *(r"\u0440\u0430ypal.com", r"http://\ud835\udc1evil.com/a", r"bob@\\u0440aypal.com"),
 )
 WORDS = (
@@ -108,23 +103,11 @@ records = st.lists(_any_record, min_size=3, max_size=12)
 articles = st.lists(sentences, min_size=2, max_size=8)
 _edges = fields({"source": st.integers(0, 6), "target": st.integers(0, 6)}, label=texts)
 _LINES = (
-    "INFO started",
-    "DEBUG cache is cold",
-    "DEBUG cache is warm",
-    "ERROR 203.0.113.57 refused",
-    '{"level": "ERROR", "raw": "{\\"b\\": [1, 2]}"}',
-    '["[2]", {"a": null}]',
-    "job 7",
-    "job 12",
-    "",
+    *("INFO started", "DEBUG cache is cold", "DEBUG cache is warm", "ERROR 203.0.113.57 refused", "job 7", "job 12"),
+    *('{"level": "ERROR", "raw": "{\\"b\\": [1, 2]}"}', '["[2]", {"a": null}]', ""),
 )
-
-
-def _log(lines: list[str], line_end: str, end: str) -> str:
-    return line_end.join(lines) + end
-
-
-logs = st.builds(_log, st.lists(some(*_LINES) | sentences, min_size=2, max_size=9), some("\n", "\r\n"), some("", "\n"))
+_lines = st.lists(some(*_LINES) | sentences, min_size=2, max_size=9)
+logs = st.builds(lambda lines, ending, last: ending.join(lines) + last, _lines, some("\n", "\r\n"), some("", "\n"))
 _objects = fields(
     {
         "items": records,
@@ -146,16 +129,6 @@ def storable(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
-def _payload(value: Any) -> str:
-    """Return a log line with a value as JSON, which is plain text."""
-    return f"INFO 200 OK {json.dumps(value)}"
-
-
-def _cut_off(value: Any) -> str:
-    """Return JSON without its end, which is plain text."""
-    return json.dumps(value)[:-1]
-
-
 def _blocks(value: Any) -> list[dict[str, str]]:
     """Return the content blocks of MCP in which a server returns a value."""
     values = value if isinstance(value, list) and len(value) > 1 else [value]
@@ -168,16 +141,13 @@ def _result(value: Any) -> dict[str, Any]:
     return {"content": _blocks(value), "structuredContent": structure, "isError": False}
 
 
-def _result_in_one_block(value: Any) -> str:
-    return json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]})
-
-
 _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
     *([storable] * 6),
     *([partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)] * 2),
-    _payload,
-    _cut_off,
-    *(_blocks, _result, _result_in_one_block),
+    lambda value: f"INFO 200 OK {json.dumps(value)}",  # plain text
+    lambda value: json.dumps(value)[:-1],  # plain text
+    *(_blocks, _result),
+    lambda value: json.dumps({"content": [{"type": "text", "text": json.dumps(value)}]}),
 )
 
 # The places of each kind of content that each kind of operation is for.
@@ -346,41 +316,33 @@ def _several(draw: st.DrawFn, kind: str, rule: dict[str, Any]) -> dict[str, Any]
 
 
 def _varied(draw: st.DrawFn, value: Any) -> Any:
-    """Return a value with longer lists and texts, and with other texts."""
+    """Return a value with longer lists and texts; JSON in texts stays as it is."""
     if isinstance(value, list):
         items = [_varied(draw, item) for item in value]
         return [*items, *draw(st.lists(st.one_of(some(*items), scalars) if items else scalars, max_size=3))]
     if isinstance(value, dict):
         return {key: _varied(draw, item) for key, item in value.items()}
-    return f"{value} {draw(sentences)}" if isinstance(value, str) and draw(st.booleans()) else value
-
-
-def _below(key: str, step: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a step whose place is below a key."""
-    path = step.get("path", "")
-    dot = "." if path[:1].isalpha() else ""
-    return {**step, "path": f"{key}{dot}{path}"}
+    if isinstance(value, str) and not value.startswith(("{", "[")) and draw(st.booleans()):
+        return f"{value} {draw(sentences)}"
+    return value
 
 
 @st.composite
-def _examples_together(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
-    """Draw the steps of a few examples of all operations, and a content with what each of them is given."""
-    steps, content = [], {}
-    for key in draw(some("a", "ab", "abc")):
-        example = draw(some(*draw(some(*operations().values())).examples))
-        given = _varied(draw, example.given)
-        content[key] = draw(some(given, given, json.dumps(given)))
-        steps.append(_below(key, example.step))
-        if draw(st.integers(0, 4)) == 0:
-            return {"steps": [example.step], **draw(fields({}, **_OPTIONS))}, given
-    steps += draw(st.lists(_of_examples(("@", "*", *content, *(f"{key}[*]" for key in content))), max_size=2))
-    return {"steps": steps, **draw(fields({}, **_OPTIONS))}, content
+def _examples(draw: st.DrawFn) -> tuple[dict[str, Any], Any]:
+    """Draw steps of examples of all operations, and a content that contains what the first of them is given."""
+    example = draw(some(*draw(some(*operations().values())).examples))
+    given = _varied(draw, example.given)
+    path = example.step.get("path", "")
+    below = f"a.{path}" if path[:1].isalpha() else f"a{path}"
+    others = st.lists(_of_examples(("@", "*", "a", "a[*]")), max_size=2)
+    rule = {"steps": [{**example.step, "path": below}, *draw(others)], **draw(fields({}, **_OPTIONS))}
+    return rule, {"a": draw(some(given, json.dumps(given)))}
 
 
 @st.composite
 def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
     kind = draw(some(*kinds))
-    rule, content = draw(_examples_together() if kind == "examples" else st.tuples(_RULES[kind], KINDS[kind]))
+    rule, content = draw(_examples() if kind == "examples" else st.tuples(_RULES[kind], KINDS[kind]))
     if kind in _REMOVALS and draw(st.booleans()):
         rule = _aim(draw, kind, rule, content)
     if kind in _RULES and draw(st.integers(0, 4)) == 0:
@@ -398,3 +360,5 @@ cases_of_texts = _cases("text", "articles", "log")
 """Cases whose content is a text or a list of texts."""
 cases_of_records = _cases("records")
 """Cases whose content is a list of objects."""
+cases_of_examples = _cases("examples")
+"""Cases whose steps are examples of all operations."""

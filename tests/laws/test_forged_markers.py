@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reducer.engine import attempt
 from reducer.values import chars
 from tests.helpers import prose, reduced
-from tests.laws.laws import case_of, check, law_5_idempotent
+from tests.laws.laws import case_of, check
 from tests.laws.strategies import laws, rules_of
 
 _COUNTS = (0, 1, 12, 35_000, 999_999_999_999, 10**12, (1 << 53) - 1, 1 << 53, 10**30)
@@ -105,16 +105,7 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
     assert chars(result) <= most + 0.05 * chars(content) + markers
 
 
-_ARTICLE = "word and more words here " * 4_000
-
-
-@pytest.mark.parametrize("count", [(1 << 53) - 1, 1 << 53, 10**30])
-def test_a_forged_marker_item_never_keeps_a_list_from_being_reduced(count: int) -> None:
-    texts = [f"{number} {_ARTICLE[:300]}" for number in range(100)]
-    result = reduced({"steps": [{"limit": 5}]}, [*texts, f"…[{count} more items]"])
-    assert result[:5] == texts[:5]
-    assert len(result) <= 7
-    law_5_idempotent(case_of({"steps": [{"limit": 5}]}, texts), result)
+_TEXTS = [f"{number} {'word and more words here ' * 6}" for number in range(9)]
 
 
 def test_a_forged_marker_that_mentions_one_value_many_times_is_cut() -> None:
@@ -126,10 +117,9 @@ def test_a_forged_marker_that_mentions_one_value_many_times_is_cut() -> None:
 
 def test_a_count_that_grows_adds_up_with_the_marker_of_an_earlier_pass() -> None:
     rule = {"steps": [{"limit": 2}]}
-    texts = [f"{number} {_ARTICLE[:300]}" for number in range(9)]
-    once = reduced(rule, texts)
-    assert once == [*texts[:2], "…[7 more items]"]
-    assert reduced(rule, [*texts[:4], once[-1]]) == [*texts[:2], "…[9 more items]"]
+    once = reduced(rule, _TEXTS)
+    assert once == [*_TEXTS[:2], "…[7 more items]"]
+    assert reduced(rule, [*_TEXTS[:4], once[-1]]) == [*_TEXTS[:2], "…[9 more items]"]
 
 
 @pytest.mark.parametrize("mark", [True, "id"])
@@ -138,24 +128,25 @@ def test_a_count_that_grows_adds_up_with_the_marker_of_an_earlier_pass() -> None
 )
 @pytest.mark.parametrize("count", _COUNTS)
 def test_forged_counts_never_keep_a_list_from_being_reduced(mark: Any, more: str, count: int) -> None:
-    records = [{"id": number, "note": _ARTICLE[:100]} for number in range(9)]
     rule = {"steps": [{"limit": 2, "mark": mark}]}
-    result = check(case_of(rule, [*records, f"…[{count} more items{more}]"])).content
-    assert result[:2] == records[:2]
-    assert len(result) == 3
+    for items in (_TEXTS, [{"id": number, "note": text} for number, text in enumerate(_TEXTS)]):
+        result = check(case_of(rule, [*items, f"…[{count} more items{more}]"])).content
+        assert result[:2] == items[:2]
+        assert len(result) <= 4
 
 
-def test_a_list_that_is_left_with_its_marker_alone_stays_reduced() -> None:
-    rule = {"steps": [{"path": "articles", "limit": 2}, {"extract": ["cve"]}], "preserve": ["ioc"]}
-    content = {"articles": ["a", "b", "seen " * 40 + "185.220.101.34"]}
-    result = reduced(rule, content)
-    assert chars(result) < chars(content)
-    law_5_idempotent(case_of(rule, content), result)
+_FIRST_TWO = {"preserve": ["ip"], "steps": [{"path": "a", "limit": 2}, {"extract": ["cve"]}]}
+_TWO_CUTS = {"steps": [{"truncate": 700}, {"extract": ["cve"]}]}
+_NOTE = "2 …[35000 more characters]… " + "APT28 was seen at 192.0.2.1 before CVE-2024-3400. " * 14
 
 
-def test_a_forged_marker_between_two_cuts_of_a_text_does_not_keep_it_from_being_reduced() -> None:
-    rule = {"steps": [{"truncate": 700}, {"extract": ["cve"]}]}
-    content = {"note": "2 …[35000 more characters]… " + "APT28 was seen at 192.0.2.1 before CVE-2024-3400. " * 14}
-    result = reduced(rule, content)
-    assert result == {"note": "…[35702 more characters; mentions CVE-2024-3400]"}
-    law_5_idempotent(case_of(rule, content), result)
+@pytest.mark.parametrize(
+    ("rule", "content", "result"),
+    [
+        (_FIRST_TWO, ["a", "b", "seen " * 40 + "10.0.0.7"], ["…[208 more characters; mentions 10.0.0.7]"]),
+        (_TWO_CUTS, _NOTE, "…[35702 more characters; mentions CVE-2024-3400]"),
+    ],
+    ids=["a list that is left with its marker alone", "a forged marker between two cuts of a text"],
+)
+def test_what_only_markers_are_left_of_stays_reduced(rule: dict[str, Any], content: Any, result: Any) -> None:
+    assert check(case_of(rule, {"a": content})).content == {"a": result}

@@ -22,14 +22,7 @@ class Aliased(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
 
-@dataclasses.dataclass
-class Edge:
-    """A live item."""
-
-    source: int
-    label: Any
-
-
+Edge = dataclasses.make_dataclass("Edge", ["source", "label"])
 Word = enum.Enum(
     "Word",
     {
@@ -70,26 +63,17 @@ def live_cases(draw: st.DrawFn) -> Case:
     return case_of(rule, content if isinstance(content, str) else alive(content, draw))
 
 
-_FROM_A_LIST = {"preserve": ["ip"], "steps": [{"path": "texts", "limit": 2}]}
-_ALL_KEYS = {"keys": "all", "preserve": ["ip"], "steps": [{"path": "edges", "limit": 1}]}
+_IP = {"preserve": ["ip"]}
+_FROM_A_LIST = {**_IP, "steps": [{"path": "texts", "limit": 2}]}
+_ALL_KEYS = {**_IP, "keys": "all", "steps": [{"path": "edges", "limit": 1}]}
 # `max_chars` cuts the text before it removes the item that contains the text.
-_TARGET = {
-    "preserve": ["ip"],
-    "max_chars": 50,
-    "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}],
-}
+_TARGET = {**_IP, "max_chars": 50, "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}]}
 _LINES = {"steps": [{"path": "texts[*]", "lines": True, "keep": "[?length(@) > 20]"}]}
 _KEY = {"steps": [{"limit": 1, "preserve": ["ip"]}]}
 _MAP = {"steps": [{"path": "hosts", "limit": 1, "sort_by": "source"}]}
 # The first pass is unstable, so restored items keep what the steps read: the tags, with an enum and a number.
-_READ = {
-    "preserve": ["ip"],
-    "max_chars": 50,
-    "steps": [
-        {"drop": "[?length(tags) > 1]"},
-        {"path": "[*].tags", "drop": "[?contains(name, 'the')]", "mark": "name"},
-    ],
-}
+_DROP_TAGS = {"path": "[*].tags", "drop": "[?contains(name, 'the')]", "mark": "name"}
+_READ = {**_IP, "max_chars": 50, "steps": [{"drop": "[?length(tags) > 1]"}, _DROP_TAGS]}
 # No item is left, so nothing tells a list of texts from a list of objects.
 _EMPTIED = {"steps": [{"limit": 1}, {"extract": ["ipv4"], "preserve": ["ipv4"]}, {"limit": 2}], "preserve": ["ipv4"]}
 # The bound counts the indicators in document order, although only a tuple is opened before it is removed.
@@ -105,7 +89,7 @@ _NOTES = (
     "ERROR quick question while up in the morning münchen.example.org 198.51.100[.]4 report and question last morning",
 )
 # All items are removed, and a text repeats the indicator of an object.
-_REPEATED = {"preserve": ["ip"], "steps": [{"keep": "[?source == 'high']"}]}
+_REPEATED = {**_IP, "steps": [{"keep": "[?source == 'high']"}]}
 _HOSTS = (*[Edge(0, "low")] * 3, Edge(7, Word.LENGTHY))
 test_the_laws_hold = law_test(
     live_cases(),

@@ -18,7 +18,7 @@ from tests.laws.strategies import laws, rules_of, some
 
 _HITS = [{"host": "gw1", "noise": 1}, {"host": "gw2", "noise": 2}]
 _LOG = '{"level": "info"}\n{"level": "error", "payload": "{}"}'
-_STEPS = [{"path": "hits", "keep": ["host"]}, {"path": "log[*].payload", "drop": ["raw"]}]
+_HOSTS = {"path": "hits", "keep": ["host"]}
 
 
 @pytest.mark.parametrize("path", ["log[*].payload", "log[*].payload.raw", "log[*]", "log[*].payload[*]"])
@@ -26,16 +26,9 @@ _STEPS = [{"path": "hits", "keep": ["host"]}, {"path": "log[*].payload", "drop":
 def test_a_list_next_to_json_lines_keeps_its_brackets(path: str, before: int) -> None:
     content = {**{f"k{number}": [number] for number in range(before)}, "hits": _HITS, "log": _LOG}
     left = {**content, "hits": [{"host": "gw1"}, {"host": "gw2"}]}
-    steps = [_STEPS[0], {"path": path, "drop": ["raw"]}]
+    steps = [_HOSTS, {"path": path, "drop": ["raw"]}]
     assert reduced({"steps": steps}, str(content)) == str(left)
     assert reduced({"steps": steps}, content) == left
-
-
-def test_many_lists_next_to_many_json_lines_keep_their_brackets() -> None:
-    rows = [{"hits": _HITS, "pair": (number, [number]), "log": _LOG} for number in range(50)]
-    left = [{**row, "hits": [{"host": "gw1"}, {"host": "gw2"}]} for row in rows]
-    steps = [{**step, "path": f"[*].{step['path']}"} for step in _STEPS]
-    assert reduced({"steps": steps}, str(rows)) == str(left)
 
 
 def _layer(chosen: Random, depth: int) -> dict[str, Any]:
@@ -96,10 +89,10 @@ _rules = rules_of(
     keys=st.just("all"),
 )
 _contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(0, 3), st.booleans())
-_UNWRAP = {"steps": [{"path": "@", "unwrap": True}], "preserve": ["domain"]}
+_UNWRAP = {"steps": [{"unwrap": True}], "preserve": ["domain"]}
 test_the_laws_hold = law_test(
     st.builds(case_of, _rules, _contents),
-    case_of({"steps": _STEPS}, str({"hits": _HITS, "log": _LOG})),
+    case_of({"steps": [_HOSTS]}, str({"hits": _HITS, "log": _LOG})),
     case_of(_UNWRAP, {"body": '{"raw": "seen \\ud800mail-diacie[.]top"}', "status": 200}),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import make_dataclass
 from typing import Any
 
 import pytest
@@ -190,14 +190,9 @@ def test_what_contains_a_protected_value_stays(steps: list[Any], content: Any, p
     assert reduce_content(ruleset, "t", content) != content
 
 
-@dataclass
-class _Row:
-    id: str
-    score: int
-
-
 def test_live_values_are_read_as_they_are_stored() -> None:
-    rows = [_Row(f"case-{n}", 1000 + n) for n in range(4)]
+    row = make_dataclass("Row", ["id", "score"])
+    rows = [row(f"case-{n}", 1000 + n) for n in range(4)]
     result = reduce_content(rules(steps=_LIMIT), "t", rows, protected=["case-2", NUMBER + "1003"])
     assert result == [rows[0], {"id": "case-2"}, {"score": 1003}]
 

@@ -23,8 +23,8 @@ document = st.one_of(_containers(_containers(_value)), _deep, _value)
 _end = st.sampled_from(["", "0", "1", "2", "-1", "-2", "5"])
 _slices = st.builds("[{}:{}{}]".format, _end, _end, st.sampled_from(["", ":1", ":2", ":-1", ":-2", ":"]))
 _indexes = st.sampled_from(["[0]", "[1]", "[-1]", "[-2]", "[7]"])
-_LITERALS = ("'high'", "'x'", "''", '`"9.1"`', *(f"`{value}`" for value in ("[]", "{}", "[1]", "5", "0", "1", "1.0")))
-_literal = st.sampled_from((*_LITERALS, "`true`", "`null`"))
+_LITERALS = """'high' 'x' '' `"9.1"` `[]` `{}` `[1]` `5` `0` `1` `1.0` `true` `null`"""
+_literal = st.sampled_from(_LITERALS.split())
 
 
 def _conditions(paths: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -49,17 +49,13 @@ def _paths(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 path = _paths(_paths(key))
-_calls = st.sampled_from(
-    [
-        *("length", "keys", "values", "type", "to_array", "to_string"),
-        *("to_number", "sort", "max", "sum", "abs", "reverse"),
-    ]
-)
+_CALLS = "length keys values type to_array to_string to_number sort max sum abs reverse not_null"
+_calls = st.sampled_from(_CALLS.split())
 
 
 def _functions(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(
-        st.builds("{}({})".format, _calls | st.just("not_null"), inner),
+        st.builds("{}({})".format, _calls, inner),
         st.builds("{}({}, &{})".format, st.sampled_from(["sort_by", "max_by", "min_by"]), inner, inner),
         st.builds("map(&{}, {})".format, inner, inner),
         st.builds("contains({}, {})".format, inner, inner),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -34,9 +35,7 @@ def lists_of(node: dict[str, Any], lists: int) -> int:
     """Return the number of projected lists around the places in the library's result for a node."""
     kind, below = node["type"], node["children"]
     if kind in ("subexpression", "index_expression", "pipe"):
-        for child in below:
-            lists = lists_of(child, lists)
-        return lists
+        return reduce(lambda before, child: lists_of(child, before), below, lists)
     if kind in ("field", "current", "identity", "index", "slice"):
         return {"field": 0, "index": max(lists - 1, 0), "slice": max(lists, 1)}.get(kind, lists)
     base = lists_of(below[0], lists)

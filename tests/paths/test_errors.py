@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.paths import PathError, compile_expression, compile_path
+from tests.helpers import table
 from tests.paths.strategies import expression, path
 
-CASES = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text("utf-8"))
+CASES = table(__file__, "cases.yaml")
 COMPILERS = (compile_path, compile_expression)
 DEEP = "the expression is nested deeper than 100 levels"
 
@@ -69,19 +69,18 @@ def test_probable_mistakes_are_warnings(compiler: Any) -> None:
 
 def failure(compiler: Any, text: str) -> PathError | None:
     """Return the error of a text, which must point into it, or None if it compiles and evaluates."""
-    failed = None
     try:
         made = compiler(text)
     except PathError as error:
         failed = error
-    if failed is None:
+    else:
         assert made.text == text
         for value in (None, 1, [], {"a": [{"b": 1}]}):
             made.find(value) if compiler is compile_path else made.evaluate(value)
-    else:
-        assert 1 <= failed.column <= len(text) + 1
-        assert failed.width >= 1
-        assert 0 < len(failed.message) < 200
+        return None
+    assert 1 <= failed.column <= len(text) + 1
+    assert failed.width >= 1
+    assert 0 < len(failed.message) < 200
     return failed
 
 
@@ -117,15 +116,8 @@ def broken(draw: st.DrawFn) -> str:
     return text[:at] + piece + text[at + (not piece) :]
 
 
-@given(st.text(max_size=30) | st.lists(pieces, max_size=15).map("".join) | broken())
-@example("(a)(b)")
-@example("`\ud800`")
-@example('"\\ud800"')
-@example("[?")
-@example("a[1 2:3]")
-@example("sort_by(a b)")
-@example("-")
-@example("`NaN` == `Infinity`")
-def test_any_text_compiles_or_is_a_path_error(text: str) -> None:
-    for compiler in COMPILERS:
+@given(st.lists(st.text(max_size=30) | st.lists(pieces, max_size=15).map("".join) | broken(), max_size=3))
+@example(["(a)(b)", "`\ud800`", '"\\ud800"', "[?", "a[1 2:3]", "sort_by(a b)", "-", "`NaN` == `Infinity`"])
+def test_any_text_compiles_or_is_a_path_error(texts: list[str]) -> None:
+    for text, compiler in product(texts, COMPILERS):
         event("right" if failure(compiler, text) is None else "wrong")

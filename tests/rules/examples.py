@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import yaml
+from tests.helpers import table
 
-CASES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
+CASES: dict[str, Any] = table(__file__, "cases.yaml")
 
 
 def example_files(example: str) -> dict[str, bytes]:

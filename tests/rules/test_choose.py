@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import fnmatch
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.rules import Ruleset, choose, compile_rules
+from reducer.rules import choose, compile_rules
 from reducer.rules.choose import MAX_NAME, matches, rule_chooser
-from tests.helpers import ruleset_of
+from tests.helpers import rules, ruleset_of
 from tests.rules.examples import CASES
 
 
 def chosen(names: list[str], tool: str) -> str | None:
-    rules = ruleset_of(*names).rules_for(tool)
-    return rules[0].name if rules else None
+    return next((rule.name for rule in ruleset_of(*names).rules_for(tool)), None)
 
 
 @pytest.mark.parametrize(("names", "tool", "expected"), CASES["chosen"])
@@ -79,51 +79,44 @@ def test_a_long_name_matches_no_rule_for_another_name() -> None:
         assert chosen([name, "?" * MAX_NAME], longer) is None
 
 
-def prefixed(*names: str, where: bool = True) -> Ruleset:
-    """Return rules for these names that also match behind prefixes, and one for all tools."""
-    gate = "when: {where: a}\n" if where else ""
-    files = [
-        (f"{n}.yaml", f"version: 1\ntool: '{name}'\nprefixed: true\n{gate}max_chars: 9\n")
-        for n, name in enumerate(names)
-    ]
-    ruleset, problems = compile_rules([*files, ("all.yaml", "version: 1\ntool: '*'\nmax_chars: 9\n")])
-    assert ruleset is not None, problems
-    return ruleset
+def gated(name: str, **more: Any) -> dict[str, Any]:
+    """Return a rule for a name that applies to some contents."""
+    return {"tool": name, "when": {"where": "a"}, "max_chars": 9, **more}
+
+
+def prefixed(name: str) -> dict[str, Any]:
+    """Return a rule for a name that also matches behind prefixes."""
+    return gated(name, prefixed=True)
 
 
 @pytest.mark.parametrize(("name", "tool", "expected"), CASES["prefixed"])
 def test_a_name_matches_behind_the_prefix_of_a_server(name: str, tool: str, expected: bool) -> None:
-    names = [rule.name for rule in prefixed(name).rules_for(tool)]
-    assert names == ([name, "*"] if expected else ["*"])
-    matched = [match.is_prefixed for match in matches(prefixed(name).rules, tool)]
+    ruleset = rules(tool="*", max_chars=9, others=[prefixed(name)])
+    assert [rule.name for rule in ruleset.rules_for(tool)] == ([name, "*"] if expected else ["*"])
+    matched = [match.is_prefixed for match in matches(ruleset.rules, tool)]
     assert matched == ([tool != name, False] if expected else [False])
 
 
 def test_the_longest_suffix_is_tried_first_after_names_and_globs() -> None:
-    ruleset = prefixed("list_issues", "github_list_issues", "github")
     tool = "mcp__my_github_list_issues"
-    assert [rule.name for rule in ruleset.rules_for(tool)] == ["github_list_issues", "list_issues", "*"]
-    glob = ("glob.yaml", "version: 1\ntool: 'mcp_*'\nwhen: {where: b}\nmax_chars: 9\n")
-    exact = ("exact.yaml", f"version: 1\ntool: {tool}\nwhen: {{where: b}}\nmax_chars: 9\n")
-    assert ruleset.texts is not None
-    more, problems = compile_rules([*ruleset.texts.sources[0], glob, exact])
-    assert more is not None, problems
-    assert [rule.name for rule in more.rules_for(tool)] == [*(tool, "mcp_*", "github_list_issues", "list_issues", "*")]
+    behind = map(prefixed, ("list_issues", "github_list_issues", "github"))
+    ruleset = rules(tool="*", max_chars=9, others=[*behind, gated("mcp_*"), gated(tool)])
+    names = [rule.name for rule in ruleset.rules_for(tool)]
+    assert names == [tool, "mcp_*", "github_list_issues", "list_issues", "*"]
 
 
 def test_several_rules_for_a_name_need_a_condition_each() -> None:
-    texts = {
-        name: f"version: 1\ntool: x\n{gate}max_chars: 9\n" for name, gate in (("a", "when: {where: a}\n"), ("b", ""))
-    }
-    two = [("1.yaml", texts["a"]), ("2.yaml", texts["a"])]
+    plain = "version: 1\ntool: x\nmax_chars: 9\n"
+    gated = plain + "when: {where: a}\n"
+    two = [("1.yaml", gated), ("2.yaml", gated)]
     assert compile_rules(two)[1] == ()
-    for files in ([("1.yaml", texts["a"]), ("2.yaml", texts["b"])], [("1.yaml", texts["b"]), ("2.yaml", texts["a"])]):
-        assert [problem.code for problem in compile_rules(files)[1]] == ["E080"]
-    ruleset, _ = compile_rules([("1.yaml", texts["b"])], [("2.yaml", texts["a"])])
-    assert ruleset is not None
-    assert [rule.file for rule in ruleset.rules_for("x")] == ["2.yaml", "1.yaml"]
-    assert ruleset.replaced == ()
-    ruleset, _ = compile_rules(two, [("3.yaml", texts["b"])])
-    assert ruleset is not None
-    assert [rule.file for rule in ruleset.rules_for("x")] == ["3.yaml"]
-    assert [each.instead_of for each in ruleset.replaced] == ["1.yaml", "2.yaml"]
+    for texts in ((gated, plain), (plain, gated)):
+        assert [problem.code for problem in compile_rules(zip(("1.yaml", "2.yaml"), texts, strict=True))[1]] == ["E080"]
+    for sources, files, replaced in (
+        (([("1.yaml", plain)], [("2.yaml", gated)]), ["2.yaml", "1.yaml"], []),
+        ((two, [("3.yaml", plain)]), ["3.yaml"], ["1.yaml", "2.yaml"]),
+    ):
+        ruleset, _ = compile_rules(*sources)
+        assert ruleset is not None
+        assert [rule.file for rule in ruleset.rules_for("x")] == files
+        assert [each.instead_of for each in ruleset.replaced] == replaced

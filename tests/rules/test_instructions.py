@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,9 +17,8 @@ from tests.helpers import RULES, rules, ruleset_of
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
 
-INTRODUCTION = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
-)
+INTRODUCTION = "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out"
+INTRODUCTION += ", as stated here.\n"
 LEAVES_ALONE = "leaves objects with fewer than half of the keys of a step as they are"
 
 
@@ -59,8 +57,8 @@ def test_a_description_names_the_place(verb: str) -> None:
 @given(cases)
 def test_every_rule_has_descriptions(case: Any) -> None:
     for one in case[1].rules:
-        assert all(description.text for description in descriptions(one))
         assert descriptions(one)
+        assert all(description.text for description in descriptions(one))
 
 
 def test_shipped_rules_have_descriptions() -> None:
@@ -84,28 +82,11 @@ def test_instructions_name_the_first_steps_and_equal_steps_only_once() -> None:
     assert equal == "keeps the first 2 items of `a`. Marked: items of lists. Not marked: few or short items."
 
 
-MARKED = {
-    "Marked: cut texts.": [{"path": "note", "truncate": 9}],
-    "Not marked: keys.": [{"keep": ["id"]}, {"compact": True}],
-    "Marked: items of lists. Not marked: keys.": [{"path": "hosts", "limit": 3, "mark": "risk"}, {"drop": ["raw"]}],
-    "Marked: items of lists. Not marked: items of some lists.": [
-        {"path": "hosts", "limit": 3, "mark": False},
-        {"limit": 3, "mark": True},
-    ],
-    "Not marked: items of lists.": [{"limit": 3, "mark": False}],
-    "Marked: cut texts and items of lists. Not marked: few or short items.": [
-        {"limit": 3, "mark": True},
-        {"path": "tags", "limit": 3},
-        {"path": "note", "extract": ["ip"]},
-    ],
-    "replaces JSON texts in the answer with their values.": [{"unwrap": True}],
-}
-
-
-@pytest.mark.parametrize(("end", "steps"), MARKED.items(), ids=MARKED)
-def test_instructions_state_what_is_marked(end: str, steps: list[dict[str, Any]]) -> None:
-    assert in_short(*steps).endswith(end)
-    assert in_short(*steps).count("arked: ") == end.count("arked: ")
+@pytest.mark.parametrize("case", CASES["marked"], ids=lambda case: case["end"])
+def test_instructions_state_what_is_marked(case: dict[str, Any]) -> None:
+    text = in_short(*case["steps"])
+    assert text.endswith(case["end"])
+    assert text.count("arked: ") == case["end"].count("arked: ")
 
 
 def test_tools_with_the_same_rule_share_a_line() -> None:
@@ -118,10 +99,11 @@ def test_tools_with_the_same_rule_share_a_line() -> None:
 
 def test_the_rules_with_the_most_specific_names_come_first() -> None:
     ruleset = ruleset_of("*", "get_*", "get_host", "*_h*")
-    starts = [line.partition(":")[0] for line in instructions(ruleset).splitlines()[1:]]
-    assert starts == ["- `get_host`", "- `get_*`", "- `*_h*`", "- `*`"]
-    starts = [line.partition(":")[0] for line in instructions(ruleset, ["a", "b", "get_host"]).splitlines()[1:]]
-    assert starts == ["- `get_host`", "- `a`, `b`"]
+    for text, starts in (
+        (instructions(ruleset), ["- `get_host`", "- `get_*`", "- `*_h*`", "- `*`"]),
+        (instructions(ruleset, ["a", "b", "get_host"]), ["- `get_host`", "- `a`, `b`"]),
+    ):
+        assert [line.partition(":")[0] for line in text.splitlines()[1:]] == starts
 
 
 @given(st.lists(st.integers(1, 190), min_size=1, max_size=60))
@@ -146,6 +128,5 @@ def test_a_rule_for_too_many_tools_does_not_prevent_other_lines() -> None:
 
 
 def test_the_introduction_is_for_tools_that_are_not_known() -> None:
-    ruleset = ruleset_of("look")
-    assert introduction(ruleset).startswith(INTRODUCTION.partition(",")[0])
-    assert introduction(replace(ruleset, rules=())) == ""
+    assert introduction(ruleset_of("look")).startswith(INTRODUCTION.partition(",")[0])
+    assert introduction(ruleset_of()) == ""

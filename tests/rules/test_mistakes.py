@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from reducer.cli.check import check_with_samples
+from tests.helpers import table
 
-TABLE = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
+TABLE = table(__file__, "mistakes.yaml")
 MISTAKES: list[dict[str, Any]] = TABLE["mistakes"]
 _LINE = re.compile(r"(- ?|)\w+:.*")
 
@@ -36,8 +36,3 @@ def test_a_mistake_is_reported_at_its_line_and_its_help_corrects_it(
     if advice.startswith("write ") and _LINE.fullmatch(advice[6:]) and _LINE.fullmatch(wrong):
         lines[number] = lines[number].replace(wrong, advice[6:])
         assert place not in [at for at, *_ in problems("\n".join(lines))]
-
-
-def test_every_mistake_of_the_table_has_a_message() -> None:
-    assert len(MISTAKES) == 51
-    assert all(case["problem"] and case["message"] for case in MISTAKES)

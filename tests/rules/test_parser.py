@@ -130,13 +130,8 @@ def test_hostile_texts_are_read_in_linear_time(text: str, codes: set[str]) -> No
 
 
 _numbers = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
-LEAVES = st.none() | st.booleans() | _numbers | st.text()
-
-
-def nested(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
-    return st.recursive(
-        LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=12
-    )
+_leaves = st.none() | st.booleans() | _numbers | st.text()
+_values = st.recursive(_leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
 
 
 class Quoting(yaml.SafeDumper):
@@ -146,7 +141,7 @@ class Quoting(yaml.SafeDumper):
 Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
-@given(nested(st.text()), st.booleans(), st.booleans())
+@given(_values, st.booleans(), st.booleans())
 def test_quoted_yaml_is_read_back(value: Any, flow: bool, unicode: bool) -> None:
     text = yaml.dump(value, Dumper=Quoting, default_flow_style=flow, allow_unicode=unicode)
     # PyYAML does not escape these line separators, but rule files must.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from reducer.analysis.rule_tests import run_sample
 from reducer.analysis.samples import samples_of
 from reducer.engine import attempt, reduce_content
 from reducer.entities import expand
-from reducer.rules import compile_rules
+from reducer.rules import Rule, compile_rules
 from reducer.values import chars
 from tests.helpers import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, is_bounded, texts
 from tests.rules.examples import CASES
@@ -78,54 +80,53 @@ def test_rules_of_tools(tool: str, name: str | None) -> None:
 # --- reductions
 
 
+def results(name: str, rule: Rule, data: Path) -> Iterator[tuple[Any, Any]]:
+    """Yield each recorded answer of a product, and what a rule leaves of it without a fault."""
+    for file in (file for glob in PRODUCTS[name] for file in (data / "tool_outputs").glob(f"{glob}.json")):
+        content = json.loads(file.read_bytes())
+        outcome = attempt(forced(rule), "any", content)
+        assert outcome.fault == "", file.name
+        yield content, outcome.content
+
+
+def saved(found: Iterable[tuple[Any, Any]]) -> float:
+    """Return the share of the characters that are left out of all answers."""
+    sizes = [(chars(content), chars(result)) for content, result in found]
+    before, after = map(sum, zip(*sizes, strict=True))
+    return 1 - after / before
+
+
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_returns_of_products_are_reduced_by_70_percent(name: str, data: Path) -> None:
-    files = sorted(file for glob in PRODUCTS[name] for file in (data / "tool_outputs").glob(f"{glob}.json"))
-    before = after = 0
-    for file in files:
-        content = json.loads(file.read_bytes())
-        outcome = attempt(forced(BY_FILE[name]), "any", content)
-        assert outcome.fault == "", file.name
-        before += chars(content)
-        after += chars(outcome.content)
-    assert files
-    assert 1 - after / before >= 0.70
+    assert saved(results(name, BY_FILE[name], data)) >= 0.70
 
 
 @pytest.mark.slow
 def test_with_preserve_all_indicators_survive_and_returns_are_reduced_by_80_percent(data: Path) -> None:
-    contents = {
-        name: [json.loads(file.read_bytes()) for glob in globs for file in (data / "tool_outputs").glob(f"{glob}.json")]
-        for name, globs in PRODUCTS.items()
-    }
-    for name in ("deep_research", "explore", "get_indicator_details"):
-        contents[name] = [json.loads((RULES / "threat_intelligence" / "samples" / f"{name}.json").read_bytes())]
-    before = after = 0
-    for name, answers in contents.items():
+    found = []
+    for name in PRODUCTS:
         text = Path(BY_FILE[name].file).read_text(encoding="utf-8").partition("\ntests:")[0]
         kept = [line for line in text.splitlines() if not line.lstrip().startswith("preserve:")]
         ruleset, problems = compile_rules([(name, "\n".join([*kept, "preserve: [ioc, cve, threat_actor]", ""]))])
         assert ruleset is not None, problems
-        for content in answers:
-            outcome = attempt(forced(ruleset.rules[0]), "any", content)
-            assert outcome.fault == "", name
-            left = "\n".join(texts(outcome.content))
-            assert [value for value in entities(content, PRESERVED) if not is_bounded(value, left)] == [], name
-            before += chars(content)
-            after += chars(outcome.content)
-    assert 1 - after / before >= 0.80
+        found += results(name, ruleset.rules[0], data)
+    for content, result in found:
+        left = "\n".join(texts(result))
+        assert [value for value in entities(content, PRESERVED) if not is_bounded(value, left)] == []
+    assert saved(found) >= 0.80
 
 
 def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path, definition: ModuleType) -> None:
     rules = forced(BY_FILE["execute"])
-    before = after = used = kept = from_long = kept_from_long = 0
+    found: list[tuple[Any, Any]] = []
+    used = kept = from_long = kept_from_long = 0
     for file in sorted((data / "histories").glob("secrl*/*.json")):
         history = definition.Hist(json.loads(file.read_bytes()))
         reduced = {}
         for part in history.returns:
             content = history.parts[part][3]["content"]
             result = reduce_content(rules, "execute", content)
-            before, after = before + chars(content), after + chars(result)
+            found.append((content, result))
             reduced[part] = definition.search_text(result)
         for value, _, _, sources, novel in definition.references(history):
             if novel:
@@ -135,4 +136,4 @@ def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path, def
                 kept, kept_from_long = kept + is_kept, kept_from_long + (is_long and is_kept)
     assert (used, kept) == (488, 488)
     assert (from_long, kept_from_long) == (21, 21)
-    assert 1 - after / before >= 0.55
+    assert saved(found) >= 0.55

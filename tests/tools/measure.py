@@ -33,10 +33,6 @@ def nodes_of(node: ast.AST) -> Iterator[ast.AST]:
             yield from nodes_of(child)
 
 
-def decisions(function: ast.stmt) -> int:
-    return sum(isinstance(node, BRANCH) for node in ast.walk(function))
-
-
 def measures(folder: Path) -> tuple[str, list[str]]:
     """Return a line of numbers about a folder, and the places of packed statements and of long functions."""
     sizes, packed, long, comprehensions = list[int](), list[str](), list[str](), 0
@@ -51,8 +47,9 @@ def measures(folder: Path) -> tuple[str, list[str]]:
             is_head = isinstance(statement, DEFINITION)
             if inside > 1 or (inside and len(nodes) > MAX_NODES and not is_head):
                 packed.append(f"{place}: packed, {len(nodes)} nodes")
-            if is_head and not isinstance(statement, ast.ClassDef) and decisions(statement) > MAX_DECISIONS:
-                long.append(f"{place}: {statement.name}, {decisions(statement)} decisions")
+            decisions = sum(isinstance(node, BRANCH) for node in ast.walk(statement))
+            if is_head and not isinstance(statement, ast.ClassDef) and decisions > MAX_DECISIONS:
+                long.append(f"{place}: {statement.name}, {decisions} decisions")
     share = 1000 * comprehensions / len(sizes)
     line = f"{folder}: {sum(sizes):,} nodes, median statement {median(sizes):.0f}, "
     line += f"{share:.0f} comprehensions per 1,000 statements, {len(packed)} packed statements, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -17,6 +18,9 @@ import pytest
 from reducer.inputs.sources import find_sources
 from reducer.workbench.api import open_bench
 from reducer.workbench.server import TOKEN_HEADER, create_server
+from tests.cli.conftest import cli, folder, history
+
+__all__ = ["cli", "folder"]
 
 TOKEN = "a-token-for-tests"
 NO_PLAYWRIGHT = "the package `playwright` is missing: pip install -e '.[browser]'"
@@ -34,22 +38,12 @@ tests:
     given: {file: samples/hosts.json}
     expect: {values: {"length(hosts)": 4}}
 """
-HOSTS = {
-    "hosts": [
-        {"name": f"srv-{n}", "risk": n, "note": f"Seen last night. The beacon went to 192.0.2.{n}."} for n in range(9)
-    ]
-}
+_SEEN = "Seen last night. The beacon went to 192.0.2."
+HOSTS = {"hosts": [{"name": f"srv-{n}", "risk": n, "note": f"{_SEEN}{n}."} for n in range(9)]}
+OWN = {"list_hosts.yaml": RULE, "samples/hosts.json": json.dumps(HOSTS)}
+RECORDED = {"history.json": history(("list_hosts", HOSTS))}
 NOTE = "nothing happened on this day, and nothing was expected to happen on it either. " * 9
 ROWS = [{"id": n, "state": None, "note": f"row {n} says that {NOTE}"} for n in range(40)]
-
-
-def history(*returns: tuple[str, Any]) -> str:
-    """Return a stored history with a return of each tool."""
-    parts = [
-        {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": f"call_{number}", "content": content}
-        for number, (tool, content) in enumerate(returns, 1)
-    ]
-    return json.dumps([{"kind": "request", "parts": parts}])
 
 
 @dataclass(frozen=True)
@@ -63,18 +57,13 @@ class Workbench:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/#{TOKEN}"
 
-    def send(
-        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> tuple[int, dict[str, str], bytes]:
+    def send(self, method: str, path: str, body: bytes | None = None, headers: Any = ()) -> tuple[int, Any, bytes]:
         """Send a request, with the token unless `headers` replace it. Return the status, the headers and the body."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            given = {TOKEN_HEADER: TOKEN, "Content-Type": "application/json", **(headers or {})}
+        given = {TOKEN_HEADER: TOKEN, "Content-Type": "application/json", **dict(headers)}
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
             connection.request(method, path, body, {name: value for name, value in given.items() if value})
             response = connection.getresponse()
             return response.status, dict(response.getheaders()), response.read()
-        finally:
-            connection.close()
 
     def ask(self, method: str, endpoint: str, **fields: Any) -> tuple[int, Any]:
         """Send a request of the API. Return the status and the answer."""
@@ -108,19 +97,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Workbench]]:
     """Return a function that starts a workbench with a rule, its sample and a history, unless others are given."""
     servers = []
 
-    def started(
-        rules: dict[str, str] | None = None, histories: dict[str, str] | None = None, read_only: str = ""
-    ) -> Workbench:
+    def started(rules: dict[str, str] = OWN, histories: Any = RECORDED, read_only: str = "") -> Workbench:
         folder = tmp_path / "rules"
-        texts = {"list_hosts.yaml": RULE, "samples/hosts.json": json.dumps(HOSTS)} if rules is None else rules
-        recorded = {"history.json": history(("list_hosts", HOSTS))} if histories is None else histories
-        for name, text in [*((f"rules/{name}", text) for name, text in texts.items()), *recorded.items()]:
+        for name, content in {**{f"rules/{name}": text for name, text in rules.items()}, **histories}.items():
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
-        sources = find_sources([str(tmp_path / name) for name in recorded])
-        bench = open_bench(folder, sources, read_only)
-        server = create_server(bench, 0, TOKEN)
+            file.write_bytes(content.encode() if isinstance(content, str) else content)
+        sources = find_sources([str(tmp_path / name) for name in histories])
+        server = create_server(open_bench(folder, sources, read_only), 0, TOKEN)
         servers.append(server)
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return Workbench(folder, server.server_address[1])

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from reducer.workbench.server import redirect_file
-from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
+from tests.cli.conftest import history
+from tests.workbench.conftest import HOSTS, NO_PLAYWRIGHT, ROWS, RULE, Workbench
 
-api = pytest.importorskip(
-    "playwright.sync_api", reason="the package `playwright` is missing: pip install -e '.[browser]'"
-)
+api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
 expect: Any = api.expect
 
 TIMEOUT = 20_000
@@ -36,6 +35,7 @@ def open_page(browser: Any) -> Iterator[Open]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if is_error(message) else None)
         page.goto(bench.url)
+        expect(page.locator("#before")).not_to_be_empty()
         return page
 
     def is_error(message: Any) -> bool:
@@ -54,6 +54,11 @@ def test_the_file_that_serve_opens_leads_to_the_workbench(start: Start, browser:
         page.close()
 
 
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def append(page: Any, text: str) -> None:
     """Type at the end of the rule."""
     page.locator(".cm-content").click()
@@ -65,11 +70,22 @@ def replace(page: Any, old: str, new: str) -> None:
     """Replace a text of the rule, as a user who deletes it and types."""
     line = page.locator(".cm-line", has_text=old).first
     line.click()
-    page.keyboard.press("End")
     after = line.inner_text().partition(old)[2].rstrip("\n")
-    for key in ["ArrowLeft"] * len(after) + ["Backspace"] * len(old):
-        page.keyboard.press(key)
+    press(page, "End", *["ArrowLeft"] * len(after), *["Backspace"] * len(old))
     page.keyboard.insert_text(new)
+
+
+def drop(page: Any, value: str) -> None:
+    """Click a value, and the step that drops it."""
+    page.locator("#before .row", has_text=value).last.click()
+    page.locator("#offers button", has_text="drop").click()
+
+
+def paste(page: Any, content: Any) -> None:
+    """Paste a sample."""
+    page.locator("#paste").click()
+    page.locator("#sample-text").fill(json.dumps(content))
+    page.locator("#sample button", has_text="Use this sample").click()
 
 
 def test_a_mistake_is_shown_and_its_correction_changes_the_result(start: Start, open_page: Open) -> None:
@@ -95,8 +111,7 @@ def test_a_step_is_added_by_clicking_a_value_and_saved(start: Start, open_page: 
     expect(page.locator("#offers code")).to_have_text("hosts[*].note")
     page.locator("#offers button", has_text="drop").click()
     expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
-    page.locator("#before .row", has_text="risk: 8").last.click()
-    page.locator("#offers button", has_text="drop").click()
+    drop(page, "risk: 8")
     page.keyboard.press("Control+s")
     expect(page.locator("#status")).to_have_text("saved")
     added = "  - path: hosts\n    drop: [note, risk]\n"
@@ -109,7 +124,6 @@ def test_a_step_is_added_by_clicking_a_value_and_saved(start: Start, open_page: 
 def test_a_draft_survives_a_reload_and_can_be_discarded(start: Start, open_page: Open) -> None:
     bench = start()
     page = open_page(bench)
-    expect(page.locator("#sizes")).not_to_be_empty()
     append(page, "max_chars: 100\n")
     expect(page.locator("#status")).to_have_text("not saved")
     page.reload()
@@ -122,7 +136,6 @@ def test_a_draft_survives_a_reload_and_can_be_discarded(start: Start, open_page:
 def test_a_file_that_changed_on_disk_is_offered_next_to_the_draft(start: Start, open_page: Open) -> None:
     bench = start()
     page = open_page(bench)
-    expect(page.locator("#sizes")).not_to_be_empty()
     append(page, "# mine\n")
     (bench.folder / "list_hosts.yaml").write_text(f"# theirs\n{RULE}")
     page.locator("#save").click()
@@ -138,10 +151,7 @@ def test_a_file_that_changed_on_disk_is_offered_next_to_the_draft(start: Start, 
 
 def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start, open_page: Open) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
-    expect(page.locator("#sizes")).not_to_be_empty()
-    page.locator("#paste").click()
-    page.locator("#sample-text").fill(json.dumps(HOSTS))
-    page.locator("#sample button", has_text="Use this sample").click()
+    paste(page, HOSTS)
     expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
     page.locator(".cm-line", has_text="path: hosts").click()
     expect(page.locator("#before .row.marked")).to_contain_text("hosts")
@@ -151,10 +161,7 @@ def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -
     bench = start()
     page = open_page(bench)
     page.on("dialog", lambda dialog: dialog.accept("list_rows"))
-    expect(page.locator("#sizes")).not_to_be_empty()
-    page.locator("#paste").click()
-    page.locator("#sample-text").fill(json.dumps(ROWS))
-    page.locator("#sample button", has_text="Use this sample").click()
+    paste(page, ROWS)
     page.locator("#new").click()
     expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
     page.reload()
@@ -166,17 +173,13 @@ def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -
 
 def test_keys_and_paths_are_completed(start: Start, open_page: Open) -> None:
     page = open_page(start())
-    expect(page.locator("#sizes")).not_to_be_empty()
     page.locator(".cm-line", has_text="sort_by").click()
-    page.keyboard.press("End")
-    page.keyboard.press("Enter")
+    press(page, "End", "Enter")
     page.keyboard.type("always")
     expect(page.locator(".cm-completionLabel").first).to_have_text("always_keep")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     page.keyboard.insert_text("_keep: name == 'srv-0'")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Backspace")
-    page.keyboard.press("Backspace")
+    press(page, "Enter", "Backspace", "Backspace")
     page.keyboard.type("- path: hosts[*].no")
     expect(page.locator(".cm-completionLabel").first).to_have_text("hosts[*].note")
 
@@ -208,7 +211,6 @@ def test_the_page_says_what_is_wrong(start: Start, open_page: Open, tmp_path: Pa
 
 def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_page: Open) -> None:
     page = open_page(start())
-    expect(page.locator("#sizes")).not_to_be_empty()
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -220,7 +222,6 @@ def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_p
 @pytest.mark.parametrize("place", ["#before", ".cm-content"])
 def test_a_dropped_file_is_a_sample(start: Start, open_page: Open, place: str) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
-    expect(page.locator("#sizes")).not_to_be_empty()
     dropped = page.evaluate_handle(
         """text => {
             const data = new DataTransfer();
@@ -243,8 +244,7 @@ def test_lines_end_as_in_the_file(start: Start, open_page: Open) -> None:
     (bench.folder / "list_hosts.yaml").write_bytes(windows.encode())
     page = open_page(bench)
     page.locator("#before .row", has_text="srv-8").click()
-    page.locator("#before .row", has_text="risk: 8").last.click()
-    page.locator("#offers button", has_text="drop").click()
+    drop(page, "risk: 8")
     expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
     page.locator("#save").click()
     expect(page.locator("#status")).to_have_text("saved")

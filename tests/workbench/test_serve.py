@@ -12,31 +12,30 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from reducer.cli import main
 from reducer.cli.serve import _folder, _open
 from reducer.files import rule_files
-from tests.cli.conftest import ENVIRONMENT, start
-from tests.workbench.conftest import HOSTS, RULE, history
+from tests.cli.conftest import ENVIRONMENT, RULE, Cli, start
+
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 
 
-def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> None:
-    (tmp_path / "session.json").write_text(history(("list_hosts", HOSTS)))
-    (tmp_path / "empty.json").write_text(" ")
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "list_hosts.yaml").write_text(RULE)
-    with start(
-        *("serve", "session.json", "empty.json", "--port", "0", "--no-open"),
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+@pytest.fixture
+def rules(folder: Path) -> Path:
+    """Add the folder `rules` with a rule to the current folder."""
+    (folder / "rules").mkdir()
+    (folder / "rules" / "lookup.yaml").write_text(RULE)
+    return folder
+
+
+def test_serve_prints_an_address_and_ends_with_an_interrupt(rules: Path) -> None:
+    (rules / "empty.json").write_text(" ")
+    with start("serve", "h.json", "empty.json", "--port", "0", "--no-open", **PIPES) as process:
         assert process.stdout is not None
         printed = process.stdout.readline()
         found = re.fullmatch(r"rules: (http://127\.0\.0\.1:\d+/)#([\w-]{32})\n", printed)
         assert found, printed
         with urlopen(Request(f"{found[1]}api/rules", headers={"X-Reducer-Token": found[2]}), timeout=30) as answer:
-            assert b'"rule": "list_hosts.yaml"' in answer.read()
+            assert b'"rule": "lookup.yaml"' in answer.read()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (0, "")
@@ -44,41 +43,12 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
     assert sorted(err.splitlines()) == ["reducer: press Ctrl-C to stop", skipped]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["missing.json"], "error: missing.json: No such file or directory"),
-        (["--rules", "new"], "error: --rules new: not a folder; `serve --write` creates a new one"),
-        (["--rules", "file"], "error: --rules file: not a folder"),
-        (["--rules", "builtin:wbe"], "error: builtin:wbe: no such pack; did you mean `builtin:web`?"),
-        (
-            ["--rules", "builtin:web", "--write"],
-            "error: --rules builtin:web: these rules cannot be changed; copy those",
-        ),
-        (["--port", "70000"], "argument --port: expected a port from 0 to 65,535, not 70000"),
-        (["empty"], "error: empty: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder"),
-    ],
-)
-def test_what_cannot_be_served_is_reported(
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "empty").mkdir()
-    assert main(["serve", *arguments, "--no-open"]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_a_port_in_use_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_reported(folder: Path, cli: Cli) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert main(["serve", "--rules", str(tmp_path), "--port", str(port), "--no-open"]) == 2
+        result = cli("serve", "--rules", ".", "--port", str(port), "--no-open")
     message = "Address already in use; end the other workbench, or choose another port such as 0"
-    assert f"error: --port {port}: {message}" in capsys.readouterr().err
+    assert (result.code, f"error: --port {port}: {message}" in result.err) == (2, True)
 
 
 def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,27 +57,16 @@ def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().err == "reducer: no browser found; open the address above\n"
 
 
-BROWSER = """#!/bin/sh
-printf '%s\\n' "$@" > shown.txt
-"""
-
-
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
-def test_the_command_line_of_the_browser_contains_no_token(tmp_path: Path, ended_by: signal.Signals) -> None:
-    (tmp_path / "browser").write_text(BROWSER)
-    (tmp_path / "browser").chmod(0o700)
-    (tmp_path / "rules").mkdir()
-    with start(
-        *("serve", "--port", "0"),
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**ENVIRONMENT, "BROWSER": "./browser %s", "TMPDIR": str(tmp_path)},
-    ) as process:
+def test_the_command_line_of_the_browser_contains_no_token(rules: Path, ended_by: signal.Signals) -> None:
+    (rules / "browser").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" > shown.txt\n")
+    (rules / "browser").chmod(0o700)
+    environment = {**ENVIRONMENT, "BROWSER": "./browser %s", "TMPDIR": str(rules)}
+    with start("serve", "--port", "0", **PIPES, env=environment) as process:
         assert process.stdout is not None
-        address = process.stdout.readline().decode().partition(": ")[2].strip()
+        address = process.stdout.readline().partition(": ")[2].strip()
         token = address.partition("#")[2]
-        shown = tmp_path / "shown.txt"
+        shown = rules / "shown.txt"
         while not (shown.exists() and shown.read_text().endswith("\n")):
             assert process.poll() is None
         url = shown.read_text().strip()

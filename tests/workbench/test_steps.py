@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reducer.workbench.steps import NoStep, offered, path_at, with_step
 
 RULE = "tool: x\nsteps:\n  - path: a  # first\n    keep: [b]\n"
+BLOCK = RULE.replace(" [b]\n", "\n      - b  # why")
 
 
 @pytest.mark.parametrize(
@@ -31,11 +32,7 @@ RULE = "tool: x\nsteps:\n  - path: a  # first\n    keep: [b]\n"
         (RULE.replace("[b]", "b  # why"), ("a", "keep", ["c"]), RULE.replace("[b]", "[b, c]  # why")),
         (RULE.replace("[b]", "'b c'"), ("a", "keep", ["c"]), RULE.replace("[b]", "[b c, c]")),
         (RULE.replace("[b]", "[]"), ("a", "keep", ["no"]), RULE.replace("[b]", "['no']")),
-        (
-            RULE.replace(" [b]", "\n      - b  # why"),
-            ("a", "keep", ["c"]),
-            RULE.replace(" [b]", "\n      - b  # why\n      - c"),
-        ),
+        (f"{BLOCK}\n", ("a", "keep", ["c"]), f"{BLOCK}\n      - c\n"),
     ],
 )  # fmt: skip
 def test_a_step_is_added(text: str, step: tuple[str, str, Any], expected: str) -> None:
@@ -82,6 +79,10 @@ def test_added_steps_are_read_again(steps: list[tuple[str, str, str]]) -> None:
         assert path_at(text, first) == path_at(text, first + 1) == step["path"]
 
 
+def of_key(key: str) -> list[Any]:
+    return [("hosts", "keep", [key]), ("hosts", "drop", [key])]
+
+
 HOSTS = {"hosts": [{"name": f"h{n}", "note": "x" * 90, "ports": [1]} for n in range(9)], "raw": '{"a": [1, 2, 3]}'}
 
 
@@ -91,19 +92,8 @@ HOSTS = {"hosts": [{"name": f"h{n}", "note": "x" * 90, "ports": [1]} for n in ra
         ([], []),
         (["hosts"], [("@", "keep", ["hosts"]), ("@", "drop", ["hosts"]), ("hosts", "limit", 4)]),
         (["hosts", 3], [("hosts", "limit", 4)]),
-        (
-            ["hosts", 3, "note"],
-            [
-                ("hosts", "keep", ["note"]),
-                ("hosts", "drop", ["note"]),
-                ("hosts", "limit", 4),
-                ("hosts[*].note", "truncate", 45),
-            ],
-        ),
-        (
-            ["hosts", 3, "ports"],
-            [("hosts", "keep", ["ports"]), ("hosts", "drop", ["ports"]), ("hosts[*].ports", "limit", 1)],
-        ),
+        (["hosts", 3, "note"], [*of_key("note"), ("hosts", "limit", 4), ("hosts[*].note", "truncate", 45)]),
+        (["hosts", 3, "ports"], [*of_key("ports"), ("hosts[*].ports", "limit", 1)]),
         (["raw", "a", 1], [("raw.a", "limit", 1)]),
     ],
 )
