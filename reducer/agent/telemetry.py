@@ -200,7 +200,7 @@ def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
     )
 
     def count(one: Attempt, reduction: Reduction) -> None:
-        of_rule: dict[str, str | bool] = {"reducer.rule": one.rule, "reducer.outcome": one.kind, **mode}
+        of_rule: dict[str, str | bool] = {**_named(reduction), "reducer.outcome": one.kind, **mode}
         labels = {"reducer.tool": _tool_label(one.old.tool_name), **of_rule}
         returns.add(1, labels)
         before.add(reduction.before, labels)
@@ -210,6 +210,11 @@ def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
             duration.record(one.seconds, of_rule)
 
     return count
+
+
+def _named(reduction: Reduction) -> dict[str, str]:
+    """Return the attributes that name the rule of a reduction."""
+    return {"reducer.rule": reduction.rule, "reducer.rule_file": reduction.file}
 
 
 def _tool_label(tool: str) -> str:
@@ -226,7 +231,7 @@ def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
     reduced: dict[str, list[Any]] = {}
     for one in reductions:
         if one.fault:
-            who = {"reducer.tool": one.tool, "reducer.tool_call_id": one.tool_call_id, "reducer.rule": one.rule}
+            who = {"reducer.tool": one.tool, "reducer.tool_call_id": one.tool_call_id, **_named(one)}
             span.add_event("reducer.fault", {**who, "reducer.fault": one.fault, **mode})
         if not one.fault or one.after < one.before:
             for name, field in _EVENT.items():

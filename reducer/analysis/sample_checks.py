@@ -22,9 +22,11 @@ from reducer.engine import StepRun, attempt
 from reducer.engine.choose import breaks_where
 from reducer.errors import Diagnostic, Edit, FileError, counted, did_you_mean, nearest
 from reducer.formats import unwrapped
+from reducer.operations.op import named
 from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, walk
 from reducer.paths.parser import parse as parse_expression
 from reducer.paths.parser import walk_nodes
+from reducer.paths.ranks import OTHER_TEXT, rank
 from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.diagnostics import Report, Span
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
@@ -37,6 +39,7 @@ _WHOLE_LINE = 10_000
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_FEW_WORDS = 8  # a key with more contains names, not words of a scale
 _WRAPPER = re.compile(r"(?:structuredContent|(?:content)?\[[\d*]*\](?:\.text)?|content)(?:\.|(?=\[)|\Z)")
 """The beginning of a path that names a wrapper of MCP."""
 _COMPARING = frozenset({"comparator", "function_expression"})
@@ -192,6 +195,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     yield from left_alone
     if changed:
         yield from _too_much(rule, step, changed)
+        yield from _without_order(step, changed)
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or left_alone or ("*" in rule.tools and step.path.text == "@"):
@@ -255,6 +259,26 @@ def _too_much(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding
     are_unneeded = names_keys and HASHES_AND_LINKS.issuperset(lost)
     if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not are_unneeded:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
+
+
+def _without_order(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield a finding for each key of `sort_by` that has a few words in no known order, some of them repeatedly."""
+    items = _values(runs, (*step.path.shape, ("each",)), step.number - 1)
+    for key in step.op.sort_keys():
+        if key.order:
+            continue
+        words = []
+        for item in items:
+            value = key.condition.evaluate(item)
+            ranked = rank(value)
+            if ranked is not None and ranked[0] == OTHER_TEXT:
+                words.append(value)
+        few = sorted(set(words), reverse=True)
+        if 1 < len(few) <= _FEW_WORDS and len(few) < len(words):
+            name = "-" * key.is_reversed + key.condition.text
+            message = f"{named(few)} are words in no known order, so `{name}` sorts them by the alphabet"
+            advice = f"write them in their order, the highest first: sort_by: {{{name}: [{', '.join(few)}]}}"
+            yield _Finding("W071", message, advice, key.condition.text)
 
 
 # --- keys

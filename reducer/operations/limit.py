@@ -106,6 +106,9 @@ class Limit(Op):
     def prefers(self) -> bool:
         return bool(self.sort_by) or self.always_keep is not None
 
+    def sort_keys(self) -> Sequence[SortKey]:
+        return self.sort_by
+
     def best(self, items: list[Any], most: int) -> Sequence[int]:
         matching = self._matching(items)
         return sorted(sorted(self._ranked(items), key=lambda index: index not in matching)[:most])

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from reducer.errors import shortened
 from reducer.operations import fields
-from reducer.operations.fields import Mark, Model, Preserved, When
+from reducer.operations.fields import Mark, Model, Preserved, SortKey, When
 from reducer.paths import Chain, Expression
 from reducer.plan import Place
 
@@ -130,6 +130,10 @@ class Op(StepKeys):
     def prefers(self) -> bool:
         """Return whether `max_chars` keeps the items of a list that `best` selects, and not the first."""
         return False
+
+    def sort_keys(self) -> Sequence[SortKey]:
+        """Return the keys by which it sorts items."""
+        return ()
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
         """Return the positions of the `most` best items of a list at its place, in order."""

@@ -116,7 +116,7 @@ def _is_behind_prefix(name: str, tool: str) -> bool:
 
 
 def _has_words(name: str) -> bool:
-    return len(_BETWEEN_WORDS.split(name)) > 1
+    return len(_BETWEEN_WORDS.split(name.strip("_-"))) > 1
 
 
 @lru_cache(maxsize=4096)

@@ -184,7 +184,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     value, context = details["input"], details.get("ctx", {})
     found = _NAMES.get(type(value), "nothing")
     shown = f"`{written(value)}`" if type(value) in (str, int, float, bool) else found
-    words = str(context.get("expected", "")).replace("True", "true")
+    words = str(context.get("expected", "")).replace("True", "true").replace("False", "false")
     advice = context.get("help", "")
     fix: tuple[Edit, ...] = ()
     meant = context.get("meant", "")  # only an unknown entity type has it

@@ -109,7 +109,8 @@ def test_each_fault_is_logged_and_adds_an_event(in_part: Reducer, span: Any, cap
     faults = {"deep_research": "only in part", "explore": "a generator can be read only once"}
     for event, (tool, fault) in zip(span.events, faults.items(), strict=False):
         who = {"reducer.tool": tool, "reducer.tool_call_id": "call_0", "reducer.rule": "deep_*"}
-        assert {**event.attributes} == {**who, "reducer.fault": fault, "reducer.dry_run": True}
+        file = {"reducer.rule_file": in_part.ruleset.rules[0].file}
+        assert {**event.attributes} == {**who, **file, "reducer.fault": fault, "reducer.dry_run": True}
     assert span.events[2].attributes["reducer.tools"] == ("deep_research",)
     assert caplog.messages == [
         "a return of deep_* is not reduced completely: only in part",
@@ -275,3 +276,11 @@ def test_workflows_of_prefect_are_detected(monkeypatch: pytest.MonkeyPatch) -> N
     module.FlowRunContext = SimpleNamespace(get=flows.pop)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "prefect.context", module)
     assert [workflow(), workflow()] == ["", "Prefect"]
+
+
+def test_counters_tell_rules_for_the_same_tool_apart(rules: Path, points: Points) -> None:
+    (rules / "texts.yaml").write_text("version: 1\ntool: look\nwhen: {where: a}\nsteps: [{path: a, truncate: 5}]\n")
+    (rules / "rows.yaml").write_text("version: 1\ntool: look\nwhen: {where: b}\nsteps: [{path: b, limit: 1}]\n")
+    history_processor(rules)(returns({"a": "word " * 20}, {"b": [1, 2]}, {"b": [1, 2, 3]}, tool="look"))
+    files = {Path(file).name: count for (file,), count in points("returns", "rule_file").items()}
+    assert files == {"texts.yaml": 1, "rows.yaml": 2}
