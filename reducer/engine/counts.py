@@ -99,7 +99,7 @@ def _least(
         if False in marks and None not in marks:
             return inf, True
         if not mentions:
-            return _SHARE * (chars([marker]) - 1), True
+            return _SHARE * (len(marker) + len('"",')), True
     if items.are_texts and earlier:
         return 0, False
     more = chars([marker]) - (chars([items.before]) if earlier else 1)  # a marker also has quotes and a comma
@@ -108,6 +108,8 @@ def _least(
 
 def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
     """Return whether the removed items have at least so many characters, with a comma each."""
+    if least == inf:
+        return False
     count = 0
     for index, found in _removed(items, kept):
         if count >= least:

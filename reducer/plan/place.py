@@ -262,11 +262,7 @@ class Place:
 
     def keep_items_that(self, holds: Callable[[Any], bool]) -> None:
         """Keep only the items in `contents` for which `holds` returns true, plus all media."""
-        positions = []
-        for position, item in enumerate(self.contents()):
-            if holds(item):
-                positions.append(position)
-        self.keep_items(positions)
+        self.keep_items([position for position, item in enumerate(self.contents()) if holds(item)])
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.
