@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reducer.entities.observables import TABLE
+from reducer.entities.words import word_lists
 
 
 class Entity(Struct, frozen=True, gc=False):
@@ -75,13 +75,6 @@ def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
             raise KeyError(name)
         types.update(GROUPS.get(name, (name,)))
     return frozenset(types)
-
-
-@cache
-def word_lists() -> dict[bytes, frozenset[bytes]]:
-    """Return the lists of words in `words.txt` by their names."""
-    data = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("words.txt").read_bytes())
-    return {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", data)}
 
 
 @cache

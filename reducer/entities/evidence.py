@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from reducer.entities.entity import word_lists
+from reducer.entities.words import word_lists
 
 _LISTS = word_lists()
 TLDS = _LISTS[b"tlds"]

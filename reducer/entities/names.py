@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Match, may_start, word_lists
+from reducer.entities.entity import Match, may_start
 from reducer.entities.evidence import is_mentioned
 from reducer.entities.tokens import SHAPE
+from reducer.entities.words import word_lists
 
 _KINDS = dict(zip(b"amt", ("threat_actor", "malware", "tool"), strict=True))
 _LINE = re.compile(rb"([amt]+)([=~?])([^|\n]+)\|?(.*)")

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reducer.entities.entity import LAST_SPACED, Match, Unfolded, word_lists
+from reducer.entities.entity import LAST_SPACED, Match, Unfolded
 from reducer.entities.evidence import TLDS
 from reducer.entities.pieces import Pieces, replaced
+from reducer.entities.words import word_lists
 
 _ACCENTS = range(0x300, 0x370)
 # Accents, and the letters beyond ASCII of scripts that separate words with spaces.
