@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from math import inf
 from typing import Any
 
 from reducer import markers
@@ -37,9 +36,10 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     if is_empty and not items.found and _keeps_one(items):
         return removed - 1
     counted = _marks(items, marks)
-    marker = _marker(items, removed, kept, counted)
+    may_mark = is_empty or before != "" or None in counted or any(counted)
+    marker = _marker(items, removed, kept, counted) if may_mark else ""
     least, as_found = _least(marker, items, removed, counted, is_empty)
-    if marker != before and not _lost(items, kept, least, as_found):
+    if not may_mark or (marker != before and not _lost(items, kept, least, as_found)):
         restored.update(index for index, needed in items.found.items() if needed.entities)
         marker = markers.written(removed, "items") if is_empty and not restored else before
     # An unchanged list stays the same object.
@@ -84,9 +84,7 @@ def _marker(items: ShortenedList, removed: int, kept: Collection[int], marks: Se
     return markers.written(count, "items", tuple(mentions), _tallies(items, kept, marks))
 
 
-def _least(
-    marker: str, items: ShortenedList, removed: int, marks: Sequence[Mark], is_empty: bool
-) -> tuple[float, bool]:
+def _least(marker: str, items: ShortenedList, removed: int, marks: Sequence[Mark], is_empty: bool) -> tuple[int, bool]:
     """Return how many characters a list must have lost to get its marker, and whether they are counted as found.
 
     The marker has at most a quarter of the characters as the steps found them, so that an item that an earlier step
@@ -95,21 +93,16 @@ def _least(
     """
     earlier = items.node.earlier
     mentions = any(needed.entities for needed in items.found.values())
-    if not (is_empty or earlier or any(marks)):
-        if False in marks and None not in marks:
-            return inf, True
-        if not mentions:
-            return _SHARE * (len(marker) + len('"",')), True
+    if not (is_empty or earlier or any(marks) or mentions):
+        return _SHARE * (len(marker) + len('"",')), True
     if items.are_texts and earlier:
         return 0, False
     more = chars([marker]) - (chars([items.before]) if earlier else 1)  # a marker also has quotes and a comma
     return more + removed, False  # the commas of the removed items do not count
 
 
-def _lost(items: ShortenedList, kept: Collection[int], least: float, as_found: bool) -> bool:
+def _lost(items: ShortenedList, kept: Collection[int], least: int, as_found: bool) -> bool:
     """Return whether the removed items have at least so many characters, with a comma each."""
-    if least == inf:
-        return False
     count = 0
     for index, found in _removed(items, kept):
         if count >= least:
@@ -128,8 +121,11 @@ def _chars(item: Any) -> int:
 
 def _removed(items: ShortenedList, kept: Collection[int]) -> Iterator[tuple[int, Any]]:
     """Yield the index of each item that is not in `kept`, with the item as the step that removed it found it."""
-    for index, step in items.node.removed(items.value).items():
+    # Most lists have lost enough after a few items, so this does not list all of them.
+    versions = [(version.step, frozenset(version.kept)) for version in items.node.versions]
+    for index in range(len(items.value)):
         if index not in kept:
+            step = next(step for step, left in versions if index not in left)
             yield index, left_of(items.value, items.node, index, step - 1)
 
 
