@@ -86,7 +86,7 @@ def chosen(name: str, folder: Path) -> list[Any]:
     found = [sample(rule, test) for test in rule.tests]
     for number, (label, content) in enumerate(contents(folder)):
         is_own = any(Path(label).match(f"{glob}.json") for glob in own)
-        if is_own or (number % PARTS == part and chars(content, LARGE) <= LARGE):
+        if is_own or (number % PARTS == part and chars(content) <= LARGE):
             found.append(content)
     return found
 
