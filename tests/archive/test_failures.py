@@ -86,7 +86,8 @@ def test_a_path_that_the_system_does_not_accept_is_refused(tmp_path: Path, name:
     for opened in (Archive, lambda path: open_to_read(path).__enter__()):
         with pytest.raises(ArchiveError) as caught:
             opened(tmp_path / name)
-        assert str(caught.value).startswith(f"{str(tmp_path / name)[:200]!r}: {why}")
+        assert str(caught.value).startswith(f"{str(tmp_path / name)[:200]!r}: ")
+        assert why in str(caught.value)
     assert [*tmp_path.iterdir()] == []
 
 
