@@ -96,7 +96,7 @@ def investigation(form: str, expected: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_workflow_is_replayed(form: str) -> None:
     reported.clear()
-    stored = ARTICLES if form == "request alone" else ARTICLES[:2]
+    stored = ARTICLES if form == "request alone" else [*ARTICLES[:2], "…[2 more items]"]
     assert replayed(investigation(form, [stored, stored])) is None
     assert [(place, reduction.before > reduction.after) for place, reduction in reported] == [("Temporal", True)] * 2
     assert workflow() == ""
