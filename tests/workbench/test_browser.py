@@ -94,7 +94,7 @@ def test_a_mistake_is_shown_and_its_correction_changes_the_result(start: Start, 
     expect(page.locator("#tests .passed")).to_contain_text("three hosts stay")
     replace(page, "limit: 3", "limt: 2")
     expect(page.locator("#problems li")).to_contain_text("Line 6 unknown key `limt`")
-    page.locator(".cm-lintRange-error").hover()
+    page.locator(".cm-content").press("F8")
     expect(page.locator(".cm-tooltip .problem")).to_contain_text("did you mean `limit`?")
     expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
     replace(page, "limt", "limit")
