@@ -14,9 +14,8 @@ import msgspec
 from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
-from reducer.paths import Expression
 from reducer.plan.nodes import LEAVES, Opened, fits, open_lines, open_parsed, open_return, opened_again
-from reducer.plan.place import Place, Settings, Work
+from reducer.plan.place import Place, Work
 from reducer.plan.protected import References, Scans
 from reducer.rules import Rule
 from reducer.rules.model import TextPaths
@@ -32,14 +31,12 @@ class Chosen(NamedTuple):
     """The rule that applies to a content, and the content opened for it.
 
     `number` is that of the rule among the candidates. `work` is None if no step runs, because the gate of the rule does
-    not hold or rules never change the content. `arrived` is the content as conditions see it. `tried` are the other
-    rules whose `where` does not hold.
+    not hold or rules never change the content. `tried` are the other rules whose `where` does not hold.
     """
 
     number: int
     rule: Rule
     work: Work | None = None
-    arrived: Any = None
     gated: bool = False
     tried: tuple[Rule, ...] = ()
 
@@ -65,13 +62,12 @@ class Candidates:
             open_texts(work, rule.text_paths)
             if rule.reads_marked and _may_hold_markers(content):
                 work.root().hide_markers()  # conditions must decide as if there were none (law 5)
-            arrived = work.top.built(0, seen=True)
             when = rule.when
-            if when is not None and when.where is not None and not when.where.holds(arrived):
+            if when is not None and when.where is not None and not when.where.holds(work.arrived()):
                 tried.append(rule)
                 continue
             gated = when is not None and when.min_chars is not None and work.top.size(work.top.value) < when.min_chars
-            return Chosen(number, rule, None if gated else work, arrived, gated=gated, tried=tuple(tried))
+            return Chosen(number, rule, None if gated else work, gated=gated, tried=tuple(tried))
         first, *others = tried
         return Chosen(0, first, gated=True, tried=tuple(others))
 
@@ -79,8 +75,7 @@ class Candidates:
         rule = self.rules[number]
         if number not in self._scans:
             self._scans[number] = Scans(rule.vocabulary, rule.types)
-        labels = frozenset(mark.text for mark in rule.marks if isinstance(mark, Expression))
-        return Work(top, Settings(rule.marked, labels, rule.all_keys), self._scans[number], self.references)
+        return Work(top, rule.settings, self._scans[number], self.references)
 
 
 def is_too_small(rule: Rule, content: Any) -> bool:

@@ -19,11 +19,11 @@ _MARKER = chars([markers.written(1, "items")])
 """Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
 
-def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> int:
+def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> None:
     """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
 
     If the marker is too long, or no step may write one, entities are restored. The marker of a root list without items
-    only counts then. Return the number of removed items that no marker counts.
+    only counts then.
     """
     value, node, before = items.value, items.node, items.before
     restored = set(node.restored or ())
@@ -34,7 +34,7 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     removed = len(value) - len(kept)
     is_empty = is_root and removed == len(value)
     if is_empty and not items.found and _keeps_one(items):
-        return removed - 1
+        return
     counted = _marks(items, marks)
     may_mark = is_empty or before != "" or None in counted or any(counted)
     marker = _marker(items, removed, kept, counted) if may_mark else ""
@@ -46,7 +46,6 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     node.marker = before if marker == before else marker
     if items.are_texts:
         node.restored = dict.fromkeys(restored)
-    return 0 if marker else removed
 
 
 def _keeps_one(items: ShortenedList) -> bool:

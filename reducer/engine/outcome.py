@@ -9,7 +9,7 @@ from typing import Any
 from reducer.engine.restore import Restored
 from reducer.markers import PREFIX
 from reducer.plan.edits import Edit, edits
-from reducer.plan.nodes import Opened
+from reducer.plan.nodes import Opened, shortened_lists
 from reducer.rules import Rule, Step
 
 
@@ -70,7 +70,14 @@ class Outcome:
     @property
     def unmarked(self) -> int:
         """The number of removed items of lists that no marker counts."""
-        return self.restored.unmarked
+        if self.top is None:
+            return 0
+        unmarked = 0
+        for items, plan in shortened_lists(self.top.value, self.top.plan):
+            left, _ = plan.remaining()
+            if not plan.marker and left is not None:
+                unmarked += len(items) - len(left)
+        return unmarked
 
     @property
     def removed_keys(self) -> int:

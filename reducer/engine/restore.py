@@ -28,8 +28,6 @@ class Restored:
     """The preserved entities that are not restored because there are more than their bound."""
     preserved: int = 0
     """The number of entities that are restored or mentioned."""
-    unmarked: int = 0
-    """The number of removed items of lists that no marker counts."""
     referenced: frozenset[str] = frozenset()
     """The referenced values that are restored."""
     nodes: list[Omission | Cut] = field(default_factory=list)
@@ -51,13 +49,14 @@ def restore(work: Work, rule: Rule, reads: frozenset[str], space: float | None =
     """
     preserves = bool(rule.named) or (space is not None and any(rule.preserved))
     restores = work.edits > 0 and (preserves or bool(work.references.values))
-    if not work.shortened and not restores:
-        return Restored()
     root = work.top.plan
+    may_mark = work.shortened and (rule.settings.marked != () or type(work.top.value) is list)
+    if not may_mark and not restores:
+        return Restored()
     lists = {node: ShortenedList(value, node) for value, node in shortened_lists(work.top.value, root)}
     restored = _restored(work, rule, reads, lists, space or 0) if restores else Restored()
     for shortened in lists.values():
-        restored.unmarked += write_marker(shortened, rule.marks, is_root=shortened.node is root)
+        write_marker(shortened, rule.marks, is_root=shortened.node is root)
         restored.nodes.append(shortened.node)
     return restored
 

@@ -120,11 +120,11 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
 
     Thin items keep the keys in `reads`; `*` stands for all keys.
     """
-    rule, work, arrived = chosen.rule, chosen.work, chosen.arrived
+    rule, work = chosen.rule, chosen.work
     if work is None:
         return Outcome(rule, content, gated=chosen.gated, tried=chosen.tried)
     top = work.top
-    steps = [_apply(step, work, arrived) for step in rule.steps]
+    steps = [_apply(step, work) for step in rule.steps]
     ran = [each.step for each in steps if each.ran and each.step is not None]
     for step in ran:
         if step.op.runs_again:
@@ -164,18 +164,18 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
     return content if new == content or len(new) > len(content) else new
 
 
-def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
-    ran = step.op.when is None or _holds(step.op.when, arrived, work.top)
+def _apply(step: Step, work: Work) -> StepRun:
+    ran = step.op.when is None or _holds(step.op.when, work)
     work.step, edits = step.number, work.edits
     places, left_alone = step.apply(work) if ran else (0, False)
     return StepRun(step, step.number, ran, places, changed=work.edits > edits, left_alone=left_alone)
 
 
-def _holds(when: When, arrived: Any, top: Opened) -> bool:
+def _holds(when: When, work: Work) -> bool:
     """Return whether the gate of a step holds for the original return."""
-    if when.min_chars is not None and top.size(top.value) < when.min_chars:
+    if when.min_chars is not None and work.top.size(work.top.value) < when.min_chars:
         return False
-    return when.where is None or when.where.holds(arrived)
+    return when.where is None or when.where.holds(work.arrived())
 
 
 def seen_by(paths: TextPaths | None, content: Any) -> Any:

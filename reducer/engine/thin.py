@@ -152,7 +152,7 @@ class ThinItems:
         inside: Plans = {key: plan for key, plan in plans.items() if plan is not None}
         if not inside and len(plans) == len(value):
             return None
-        if type(value) is dict and self.rule.all_keys:
+        if type(value) is dict and self.rule.settings.all_keys:
             for key in value.keys() - plans.keys():
                 empty = empty_of(value[key])
                 if empty is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from functools import cached_property
 
 from reducer.operations.fields import MARK, Kept, Mark, Strict, Target
 from reducer.operations.op import Example, Op, has_named, is_named, items_of, marked, named, named_keys
@@ -80,7 +81,7 @@ class Keep(Op):
     def conditions(self) -> Sequence[Expression]:
         return [target.condition for target in self.targets if target.condition is not None]
 
-    @property
+    @cached_property
     def _may_leave(self) -> bool:
         return not isinstance(self.keep, Strict) and not self.shortens()
 
@@ -100,16 +101,24 @@ class Keep(Op):
 
     def _all_named(self, keys: Iterable[str]) -> set[str]:
         """Return the keys that have one of its names."""
-        return {key for key in keys for name in self._first_names() if is_named(key, name)}
+        return {key for key in keys for name in self._first_names if is_named(key, name)}
 
     def present(self, keys: Set[str]) -> tuple[int, int]:
         """Return how many of its names an object with these keys has, and how many names there are.
 
         A glob is one name, and so are all names that lead below the same key.
         """
-        names = self._first_names()
-        return sum(has_named(keys, name) for name in names), len(names)
+        names = self._first_names
+        present = len(names & keys)
+        for name in self._globs:
+            present += name not in keys and has_named(keys, name)
+        return present, len(names)
 
+    @cached_property
+    def _globs(self) -> tuple[str, ...]:
+        return tuple(name for name in self._first_names if "*" in name)
+
+    @cached_property
     def _first_names(self) -> frozenset[str]:
         return frozenset(target.chain[0] for target in self.targets)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any, Literal
 
@@ -165,6 +166,7 @@ class Limit(Op):
 
 
 def _values(items: list[Any], expression: Expression) -> list[Any]:
-    if expression.simple_field is not None and set(map(type, items)) == {dict}:
-        return [*map(dict.get, items, repeat(expression.simple_field))]
+    if expression.simple_field is not None:
+        with suppress(TypeError):  # some items are not objects
+            return [*map(dict.get, items, repeat(expression.simple_field))]
     return [expression.evaluate(item) for item in items]

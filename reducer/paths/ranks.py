@@ -74,8 +74,17 @@ def sorted_by(positions: Sequence[int], values: list[Any], descends: bool, order
 
 def _are_alike(values: list[Any]) -> bool:
     """Return whether all values are numbers, or all are ISO dates that differ only in digits."""
+    if values and type(values[0]) is str:
+        return _DATE.fullmatch(values[0]) is not None and _have_form_of_first(values)
     kinds = set(map(type, values))
-    if kinds == {str} and _DATE.fullmatch(values[0]):
-        form = f"{values[0]}\n".encode().translate(_DIGITS)
-        return "\n".join([*values, ""]).encode("utf-8", "replace").translate(_DIGITS) == form * len(values)
     return kinds == {int} or (kinds <= {int, float} and not any(map(ne, values, values)))
+
+
+def _have_form_of_first(values: list[Any]) -> bool:
+    """Return whether all values are texts that differ from the first only in digits."""
+    form = f"{values[0]}\n".encode().translate(_DIGITS)
+    try:
+        written = "\n".join([*values, ""]).encode("utf-8", "replace")
+    except TypeError:  # some are not texts
+        return False
+    return written.translate(_DIGITS) == form * len(values)

@@ -6,6 +6,6 @@ Operations receive a `Place`, a value with its plan so far, and call its methods
 
 from __future__ import annotations
 
-from reducer.plan.place import Place, Work
+from reducer.plan.place import Place, Settings, Work
 
-__all__ = ["Place", "Work"]
+__all__ = ["Place", "Settings", "Work"]

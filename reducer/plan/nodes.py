@@ -195,7 +195,8 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
         indices = sorted(kept)  # with restored items
     items = [*map(value.__getitem__, indices)]
     if node.each is not None and node.each.step <= step:
-        items = [_with_keys(item, node.each.kept) for item in items]
+        keys = node.each.kept
+        items = [_with_keys(item, keys) for item in items]
     for position, index in enumerate(indices if inside else ()):
         if index in inside:
             items[position] = build(value[index], inside[index], step, seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
 from typing import Any
@@ -70,6 +71,10 @@ class Work:
     def root(self) -> Place:
         """Return the place of the whole return."""
         return Place(self.top.value, self.top.plan, self.top, 0, work=self)
+
+    def arrived(self) -> Any:
+        """Return the return without the markers of an earlier pass, as conditions see it before the first step."""
+        return self.top.built(0, seen=True)
 
 
 @dataclass(slots=True, eq=False)
@@ -167,7 +172,8 @@ class Place:
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
-        entries, seen = self.entries(), self.json
+        entries = self.entries()
+        seen = build(self.value, self.node, LAST, seen=True)
         return seen if type(seen) is list else [seen[key] for key in entries]
 
     def has(self, key: str) -> bool:
@@ -383,7 +389,9 @@ def _is_map(value: dict[str, Any]) -> bool:
 
 def _hold_media(items: list[Any]) -> bool:
     """Return whether some items are media. Usually, this runs at C speed."""
-    kinds = set(map(type, items))
-    if kinds == {dict} and not any(map(dict.__contains__, items, repeat("kind"))):
+    if _SIMPLE.issuperset(map(type, items)):
         return False
-    return not kinds <= _SIMPLE and any(map(is_media, items))
+    with suppress(TypeError):  # some items are not objects
+        if not any(map(dict.__contains__, items, repeat("kind"))):
+            return False
+    return any(map(is_media, items))

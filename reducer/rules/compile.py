@@ -16,7 +16,8 @@ from reducer.errors import Diagnostic, Location, RuleError
 from reducer.files import EMPTY, MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations.fields import Mark, Preserved
 from reducer.operations.op import Op
-from reducer.paths import compile_path
+from reducer.paths import Expression, compile_path
+from reducer.plan import Settings
 from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue
@@ -225,19 +226,19 @@ def _assembled(
         bounds += _bounds(step.op.preserve, vocabulary)
         if step.op.preserve is not None:
             named |= step.preserves
+    labels = frozenset(mark.text for mark in marks if isinstance(mark, Expression))
     marked = marked_lists(steps, marks, any_list=checked.max_chars is not None and default is None)
     return Rule(
         file=report.file,
         tools=checked.tool,
         description=checked.description,
         when=checked.when,
-        all_keys=checked.keys == "all",
+        settings=Settings(marked, labels, all_keys=checked.keys == "all"),
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
         named=named,
         marks=(default, *marks, default),
-        marked=marked,
         reads_marked=reads_marked(steps, checked.when, marked),
         bounds=tuple(bounds),
         types=types,

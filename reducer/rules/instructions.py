@@ -127,7 +127,7 @@ def _place(path: Path) -> str:
 def descriptions(rule: Rule) -> list[Description]:
     """Describe each step of a rule, and the rule as a whole: "keeps the 20 newest `hosts` by `last_seen`"."""
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
-    if rule.all_keys:
+    if rule.settings.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
     left_alone = {step.op.leaves_alone() for step in rule.steps} - {""}
     whole += sorted(left_alone)

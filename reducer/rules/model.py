@@ -24,8 +24,8 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations import operations
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
 from reducer.operations.op import Op
-from reducer.paths import Chain, Path
-from reducer.plan import Work
+from reducer.paths import Path
+from reducer.plan import Settings, Work
 
 
 def _file_name(value: Any) -> Any:
@@ -239,7 +239,8 @@ class Rule:
     tools: tuple[str, ...]
     description: str
     when: When | None
-    all_keys: bool
+    settings: Settings
+    """What places need to know of the rule."""
     steps: tuple[Step, ...]
     max_chars: int | None
     preserved: tuple[frozenset[str], ...]
@@ -248,10 +249,8 @@ class Rule:
     """The entity types that the author preserves; others in `preserved` are preserved by default."""
     marks: tuple[Mark, ...]
     """What a marker counts, by the number of the step; the last is for `max_chars`."""
-    marked: tuple[Chain, ...] | None
-    """The lists that get markers, or None for all lists."""
     reads_marked: bool
-    """Conditions can read such a list."""
+    """Conditions can read a list that gets a marker."""
     bounds: tuple[tuple[frozenset[str], int], ...]
     """The maximum number of preserved values of some entity types."""
     types: frozenset[str]

@@ -103,6 +103,6 @@ def test_the_laws_hold_on_all_real_data(name: str, data: Path) -> None:
     if rule.max_chars is not None:
         preserved &= rule.named
     unwraps = any("unwrap" in step.name for step in rule.steps)
-    cases = [Case(forced(rule), content, preserved, rule.all_keys, unwraps) for content in chosen(name, data)]
+    cases = [Case(forced(rule), content, preserved, rule.settings.all_keys, unwraps) for content in chosen(name, data)]
     assert len(cases) > 15
     assert sum(check(case).content is not case.content for case in cases) >= 1
