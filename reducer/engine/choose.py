@@ -14,7 +14,7 @@ import msgspec
 from reducer import markers
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.formats import parse_nested
-from reducer.plan.nodes import LEAVES, Opened, fits, open_lines, open_parsed, open_return, opened_again
+from reducer.plan.nodes import LEAVES, Opened, fits, open_parsed, open_return, open_text, opened_again
 from reducer.plan.place import Place, Work
 from reducer.plan.protected import References, Scans
 from reducer.rules import Rule
@@ -58,7 +58,7 @@ class Candidates:
         for number, rule in enumerate(self.rules):
             if is_too_small(rule, content):
                 return Chosen(number, rule, gated=True, tried=tuple(tried))
-            work = self._work(number, opened_again(top, by_lines(rule.text_paths)))
+            work = self._work(number, opened_again(top, notations_of(rule.text_paths)))
             open_texts(work, rule.text_paths)
             if rule.reads_marked and _may_hold_markers(content):
                 work.root().hide_markers()  # conditions must decide as if there were none (law 5)
@@ -113,13 +113,17 @@ def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:
 
 def open_texts(work: Work, paths: TextPaths | None) -> None:
     """Open the texts of a return that a rule with these paths reads as structure."""
-    if paths is not None and not work.top.is_text:  # a line is a text, whatever it contains
+    if paths is None:
+        return
+    if paths.notations and not work.top.notation and type(work.top.value) is str:
+        work.unread += 1
+    if work.top.notation != "lines":  # a line is a text, whatever it contains
         _open_texts(work.root(), paths)
 
 
-def by_lines(paths: TextPaths | None) -> bool:
-    """Return whether a rule with these paths reads a plain text as a list of its lines."""
-    return paths is not None and paths.lines
+def notations_of(paths: TextPaths | None) -> tuple[str, ...]:
+    """Return the notations in which a rule with these paths reads a plain text."""
+    return () if paths is None else paths.notations
 
 
 def _open_texts(place: Place, paths: TextPaths, every_text: bool = False) -> None:
@@ -141,8 +145,8 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
         value = place.child(key).value  # an enum is read as its text
     if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
-        if parsed is None and paths.lines and value:
-            place.inside[key] = open_lines(value, nested=True)
+        if parsed is None and paths.notations and value:
+            _open_notation(place, key, paths)
             return
         if parsed is None or not (paths.here or parsed[1].is_json):  # `unwrap` replaces JSON texts only
             return
@@ -152,6 +156,18 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
     elif type(value) in LEAVES:
         return
     _open_texts(place.child(key), paths, every_text)
+
+
+def _open_notation(place: Place, key: Any, paths: TextPaths) -> None:
+    """Open a plain text in a notation, and the texts below it, except lines."""
+    opened = open_text(place.value[key], paths.notations, nested=True)
+    if opened is None:
+        place.work.unread += 1
+        return
+    if fits(opened.value, MAX_DEPTH - place.depth - 1):
+        place.inside[key] = opened
+        if opened.notation != "lines":
+            _open_texts(place.child(key), paths)
 
 
 def _is_flat(items: list[Any], paths: TextPaths) -> bool:

@@ -96,8 +96,8 @@ class Gathered:
         if type(node) is Omission:
             self._add_children(value, node, types, depth - 1)
         elif type(node) is Opened:
-            # A text of which no line stays is unchanged only until its marker is written.
-            is_unchanged = types is None and not node.is_text and build(value, node) is value
+            # A text of which nothing stays is unchanged only until its marker is written.
+            is_unchanged = types is None and not node.notation and build(value, node) is value
             self.add(node.value, None if is_unchanged else node.plan, types, depth - 1)
         elif type(node) is Emptied:
             self.add(value, node.before, preserved_by(self.rule, node.step, types), depth)

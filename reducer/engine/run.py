@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reducer.engine.budget import fit
-from reducer.engine.choose import Candidates, Chosen, by_lines, is_too_small, open_texts
+from reducer.engine.choose import Candidates, Chosen, is_too_small, notations_of, open_texts
 from reducer.engine.outcome import Outcome, StepRun
 from reducer.engine.restore import restore
 from reducer.engine.stability import stabilized
@@ -183,6 +183,6 @@ def seen_by(paths: TextPaths | None, content: Any) -> Any:
     top = open_return(content)
     if top is None:
         return plain(content)
-    top = opened_again(top, by_lines(paths))
+    top = opened_again(top, notations_of(paths))
     open_texts(Work(top, Settings(), Scans(BUILT_IN, frozenset()), References(None, content, is_text=False)), paths)
     return plain(top.built(LAST, seen=True))

@@ -1,7 +1,7 @@
-"""Structured text: JSON, JSON lines, Python literals and lines of text.
+"""Structured text: JSON, JSON lines, Python literals, and the notations that a rule names.
 
-`parse` takes a text and returns the value that it expresses and its `Format`, or None for plain text.
-`Format.write` takes this value, or a subset of it, and returns its text in the same format.
+`parse` takes a text and returns the value that it expresses and its `Format`, or None for plain text; `read_as` does the
+same for the named notations. `Format.write` takes this value, or a subset of it, and returns its text in the same format.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from reducer.formats.json_text import read_json, read_json_lines, read_string
+from reducer.formats.lines import line_end
 from reducer.formats.literal import read_literal
 from reducer.formats.mcp import is_error, read_mcp, unwrapped
 from reducer.formats.nodes import Atom, Block, Bracketed, Format
+from reducer.formats.notations import NOTATIONS, Notation, read_as
 from reducer.values import dump, plain
 
 __all__ = [
@@ -23,11 +25,13 @@ __all__ = [
     "Format",
     "decode",
     "is_error",
+    "NOTATIONS",
+    "Notation",
     "line_end",
     "parse",
-    "parse_lines",
     "parse_nested",
     "plain",
+    "read_as",
     "read_mcp",
     "unwrapped",
 ]
@@ -66,19 +70,6 @@ def decode(text: str) -> Any:
     """Return the structure that a text expresses in plain JSON types, or the text itself if it is plain."""
     found = parse(text)
     return text if found is None else plain(found[0])
-
-
-def parse_lines(text: str) -> tuple[list[str], Format]:
-    """Return the lines of a text without line ends, and the format that writes them back with line ends."""
-    end = line_end(text)
-    body = text.removesuffix(end)
-    after = text[len(body) :]
-    return body.split(end), Format("lines of text", lambda lines: end.join(lines) + after)
-
-
-def line_end(text: str) -> str:
-    """Return the line end that a text uses everywhere; with several, `\\r` counts as part of a line."""
-    return "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
 
 
 def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:

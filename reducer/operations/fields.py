@@ -26,6 +26,7 @@ from typing_extensions import TypeAliasType
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import did_you_mean, nearest
+from reducer.formats import Notation
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 from reducer.paths.ranks import word
@@ -130,6 +131,9 @@ ONE_OR_LIST = GetPydanticSchema(
 """Accepts a single text as a list with one item."""
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST]
 """One text or a list of texts."""
+
+Notations = Annotated[tuple[Notation, ...], Field(min_length=1), ONE_OR_LIST]
+"""One notation of text or a list of notations to try in order."""
 
 
 class SortKey(NamedTuple):

@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from reducer.errors import shortened
 from reducer.operations import fields
-from reducer.operations.fields import Mark, Model, Preserved, SortKey, When
+from reducer.operations.fields import Mark, Model, Notations, Preserved, SortKey, When
 from reducer.paths import Chain, Expression
 from reducer.plan import Place
 
@@ -47,7 +47,10 @@ class StepKeys(Model):
     preserve: Preserved | None = Field(
         None, description="Entity types that survive this step, instead of those of the rule."
     )
-    lines: Literal[True] | None = Field(None, description="`true`: a plain text is a list of its lines.")
+    text: Notations | None = Field(
+        None, description="The notation of plain texts at the path, or several to try in order."
+    )
+    lines: Literal[True] | None = Field(None, description="The same as `text: lines`.")
 
 
 class Op(StepKeys):
@@ -79,6 +82,17 @@ class Op(StepKeys):
         if self.counted is not None and not [*self.shortens()]:
             raise PydanticCustomError("E020", "`mark` counts items, so it needs a filter")
         return self
+
+    @model_validator(mode="after")
+    def _names_one_notation(self) -> Self:
+        if self.lines and self.text is not None:
+            raise PydanticCustomError("E020", "`lines: true` is the same as `text: lines`, so use only `text`")
+        return self
+
+    @property
+    def notations(self) -> tuple[str, ...]:
+        """The notations in which it reads a plain text at its place."""
+        return ("lines",) if self.lines else self.text or ()
 
     @property
     def counted(self) -> Mark:
@@ -218,13 +232,20 @@ def marked(mark: Any) -> str:
     return f", and a marker counts the others{by}"
 
 
-LINES_OF = "the lines of "
-"""The name of the lines of a text starts with this."""
+_PARTS = {"lines": "line", "csv": "row", "table": "row", "sections": "section", "blocks": "block"}
+_PARTS_OF = re.compile(r"the (line|row|section|block|part)s of ")
+
+
+def read_as(place: str, notations: Sequence[str]) -> str:
+    """Return the name of what a step sees at a place if it reads plain texts in these notations."""
+    parts = dict.fromkeys(_PARTS.get(notation, "part") for notation in notations)
+    return f"the {parts.popitem()[0] if len(parts) == 1 else 'part'}s of {place}" if parts else place
 
 
 def items_of(place: str, count: int = 2) -> str:
     """Return the name of `count` items at a place. A plural names them itself, as in "the 20 newest `hosts`"."""
-    item, of = ("line", place.removeprefix(LINES_OF)) if place.startswith(LINES_OF) else ("item", place)
+    parts = _PARTS_OF.match(place)
+    item, of = ("item", place) if parts is None else (parts[1], place[parts.end() :])
     if count == 1:
         return f"{item} of {of}"
     return place if _NAME.fullmatch(place) else f"{item}s of {of}"

@@ -6,7 +6,7 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import filterfalse, islice
 from operator import is_
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reducer.formats import Atom, Block, Bracketed, Format, is_error, parse, parse_lines, read_mcp
+from reducer.formats import Atom, Block, Bracketed, Format, is_error, parse, read_as, read_mcp
 from reducer.markers import Marker
 from reducer.plan.cuts import RESULT, Cut
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
@@ -109,8 +109,8 @@ class Opened(Struct, gc=False, eq=False):
     """The original is JSON text, which `unwrap` can replace with its value."""
     least: int = 0
     """The number of items that a list must keep so that its text is read as a list again."""
-    is_text: bool = False
-    """The original is a plain text, and the structure is the list of its lines."""
+    notation: str = ""
+    """The original is a plain text, which is read in this notation."""
     wraps: bool = False
     """The original is a wrapper of MCP around the value."""
     unwrapped: int = NEVER
@@ -217,9 +217,13 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     text = text_of(value) if type(new) is str else None
     if type(text) is not str:
         return new
-    # Every enclosing JSON text escapes quotes and backslashes once more.
-    fewer = new.count('"') + new.count("\\") <= text.count('"') + text.count("\\")
-    return new if len(new) < len(text) and fewer else value
+    # An enclosing JSON text escapes quotes and backslashes.
+    is_shorter = len(new) < len(text) and _escaped_chars(new) < _escaped_chars(text)
+    return new if is_shorter else value
+
+
+def _escaped_chars(text: str) -> int:
+    return len(text) + text.count('"') + text.count("\\") + text.count("\n")
 
 
 def left_of(items: list[Any], node: Omission, index: int, step: int) -> Any:
@@ -277,12 +281,12 @@ def open_wrapped(top: Opened) -> Opened | None:
     return Opened(inner.value, write, least=max(inner.least, notation.least), wraps=True)
 
 
-def opened_again(top: Opened, by_lines: bool = False) -> Opened:
-    """Return an opened content with a new plan, and with `by_lines` a plain text as the list of its lines."""
-    if by_lines and type(top.value) is str and top.value:
-        lines = open_lines(top.value)
-        return replace(lines, write=lambda new: top.write(lines.write(new)), wraps=top.wraps)
-    return replace(top, inside={})
+def opened_again(top: Opened, notations: Sequence[str] = ()) -> Opened:
+    """Return an opened content with a new plan. A plain text is read in the first of some notations that can read it."""
+    inner = open_text(top.value, notations) if notations and type(top.value) is str else None
+    if inner is None:
+        return replace(top, inside={})
+    return replace(inner, write=lambda new: top.write(inner.write(new)), wraps=top.wraps)
 
 
 def open_parsed(value: Any, notation: Format) -> Opened:
@@ -293,15 +297,21 @@ def open_parsed(value: Any, notation: Format) -> Opened:
     return Opened(inner.value, lambda new: notation.write(inner.write(new)), least=inner.least)
 
 
-def open_lines(text: str, nested: bool = False) -> Opened:
-    """Open a plain text as a list of its lines. It stays if the remaining lines are empty or have structure."""
-    lines, notation = parse_lines(text)
+def open_text(text: str, notations: Sequence[str], nested: bool = False) -> Opened | None:
+    """Open a plain text in the first of some notations that can read it, or return None if none can.
 
-    def write(lines: list[str]) -> str:
-        new = notation.write(lines)
-        return new if new and parse(new, nested) is None else text
+    It stays if nothing remains of it, or if what remains has another structure.
+    """
+    found = read_as(text, notations) if text else None
+    if found is None:
+        return None
+    value, form = found
 
-    return Opened(lines, write, least=1, is_text=True)
+    def write(new: Any) -> str:
+        written: str = form.write(new)
+        return written if parse(written, nested) is None else text
+
+    return Opened(value, write, least=form.least, notation=form.name)
 
 
 def open_live(value: Any) -> Opened:

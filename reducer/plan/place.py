@@ -67,6 +67,8 @@ class Work:
     """Whether a step selected among the values of an object."""
     shortened: bool = False
     """Whether a list lost items in this pass or an earlier one."""
+    unread: int = 0
+    """The number of texts that cannot be read in the notation that a rule names."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""

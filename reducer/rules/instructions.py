@@ -8,7 +8,7 @@ from typing import NamedTuple
 from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.errors import counted, shortened
 from reducer.operations.fields import Mark, When
-from reducer.operations.op import LINES_OF, enumerated
+from reducer.operations.op import enumerated, read_as
 from reducer.paths import Path
 from reducer.rules.choose import by_precedence
 from reducer.rules.model import Rule, Ruleset, Step
@@ -162,7 +162,7 @@ def _target(max_chars: int) -> str:
 def _steps(steps: Iterable[Step]) -> list[Description]:
     described = []
     for step in steps:
-        place = f"{LINES_OF if step.op.lines else ''}{_place(step.path)}"
+        place = read_as(_place(step.path), step.op.notations)
         gate = "" if step.op.when is None else f", if {_gate(step.op.when)}"
         described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
     return described

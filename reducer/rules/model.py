@@ -22,7 +22,18 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
 from reducer.operations import operations
-from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Model, Names, NonEmpty, Preserved, When
+from reducer.operations.fields import (
+    ONE_OR_LIST,
+    Condition,
+    EntityTypes,
+    Mark,
+    Model,
+    Names,
+    NonEmpty,
+    Notations,
+    Preserved,
+    When,
+)
 from reducer.operations.op import Op
 from reducer.paths import Path
 from reducer.plan import Settings, Work
@@ -162,6 +173,9 @@ class RuleFile(Model):
     )
     description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
+    text: Notations | None = Field(
+        None, description="The notation of a return that is a text, or several to try in order."
+    )
     keys: Literal["all"] | None = Field(
         None, description="`all`: every object keeps all of its keys, and lists get no markers."
     )
@@ -223,8 +237,8 @@ class TextPaths:
     """The value itself is opened if it is a text."""
     all: bool
     """Every text below the value is opened."""
-    lines: bool = False
-    """If the value is a plain text, it is opened as a list of its lines."""
+    notations: tuple[str, ...] = ()
+    """If the value is a plain text, it is opened in the first of these notations that can read it."""
 
     def of_items(self) -> TextPaths | None:
         """Return the texts below the items of a list."""

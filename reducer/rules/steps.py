@@ -38,7 +38,7 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
 
 def _only_selects(step: Step) -> bool:
     reads_return = step.op.when is not None and step.op.when.where is not None
-    return step.op.selects_only and not (step.preserves or step.op.lines or reads_return)
+    return step.op.selects_only and not (step.preserves or step.op.notations or reads_return)
 
 
 def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
@@ -140,18 +140,18 @@ def _is_shortened(place: Chain, steps: tuple[Step, ...]) -> bool:
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if step.op.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
+    if step.op.notations or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
 
 
-Way: TypeAlias = tuple[str | int, ...]
+Way: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """Keys from the return downwards: `*` is any key, `ITEM` an item of a list."""
 ITEM = 0
-_TEXT, _LINES, _NESTED = 1, 2, 3
-"""At the end of a way, `_TEXT` opens a text with structure, `_LINES` any text, and `_NESTED` every text with structure
-at the place and below it.
+_TEXT, _NESTED = 1, 2
+"""At the end of a way, `_TEXT` opens a text with structure, `_NESTED` every text with structure at the place and below it,
+and a tuple of notations a plain text in one of them.
 """
 
 
@@ -174,9 +174,12 @@ def named(step: Step) -> Iterator[Way]:
     yield from step.op.reads_return()
 
 
-def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
-    """Return the texts that the steps and the gate of a rule read as structure, or None if they read only the root."""
-    ways: set[Way] = set()
+def text_paths(steps: tuple[Step, ...], gate: When | None, of_root: tuple[str, ...] = ()) -> TextPaths | None:
+    """Return the texts that the steps and the gate of a rule read as structure, or None if they read only the root.
+
+    `of_root` are the notations of a root text.
+    """
+    ways: set[Way] = {(of_root,)} if of_root else set()
     if gate is not None and gate.where is not None:
         ways.update(gate.where.reads)
     for step in steps:
@@ -186,8 +189,8 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
             ways.add((*place, *chain, _TEXT))
         if str not in step.op.accepts:
             ways.add((*place, _TEXT))
-        if step.op.lines:
-            ways.add((*place, _LINES))
+        if step.op.notations:
+            ways.add((*place, step.op.notations))
         if step.op.opens_texts:
             ways.add((*place, _NESTED))
     return _joined(frozenset(ways), inside=False)
@@ -214,7 +217,7 @@ def _joined(ways: frozenset[Way], inside: bool) -> TextPaths | None:
         items,
         here=ends != {_NESTED},
         all=_NESTED in ends,
-        lines=_LINES in ends,
+        notations=next((end for end in ends if isinstance(end, tuple)), ()),
     )
 
 
