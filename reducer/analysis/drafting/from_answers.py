@@ -466,10 +466,10 @@ def _text_steps(root: Profile, size: int, *, protects: bool) -> Iterator[Step]:
         yield Step({"truncate": ends(_rounded(size))}, f"{reason}: both ends stay")
         return
     preserve = {"preserve": _PRESERVE} if protects else {}
-    alike = Step({"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
+    alike = Step({"text": "lines", "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
     yield replace(alike, reason="Of lines that differ only in numbers, three stay")
     limit = ends(max(10, _rounded(size * lines // root.max_text)))
-    keys = {"lines": True, "limit": limit, "mark": True, **preserve}
+    keys = {"text": "lines", "limit": limit, "mark": True, **preserve}
     yield Step(keys, f"{reason} in {lines:,} lines: both ends stay; the last line counts the others")
 
 
