@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from reducer.formats.lines import read_lines
 from reducer.formats.nodes import Format
 from reducer.formats.parts import is_part
+from reducer.formats.yaml_text import read_yaml
 
-Notation: TypeAlias = Literal["lines"]
+Notation: TypeAlias = Literal["lines", "yaml"]
 NOTATIONS: tuple[str, ...] = get_args(Notation)
 
 Write: TypeAlias = Callable[[Any], str | None]
@@ -26,8 +27,10 @@ class _Notation(NamedTuple):
 
 
 _MAX_CHARS = 4_000_000
+_MAX_YAML_CHARS = 500_000
 _BY_NAME = {
     "lines": _Notation(read_lines, _MAX_CHARS * 100, 1),
+    "yaml": _Notation(read_yaml, _MAX_YAML_CHARS, 1),
 }
 
 
