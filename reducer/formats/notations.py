@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from reducer.formats.blocks import read_blocks
 from reducer.formats.lines import read_lines
 from reducer.formats.nodes import Format
 from reducer.formats.parts import is_part
+from reducer.formats.sections import read_sections
 
-Notation: TypeAlias = Literal["lines"]
+Notation: TypeAlias = Literal["lines", "sections", "blocks"]
 NOTATIONS: tuple[str, ...] = get_args(Notation)
 
 Write: TypeAlias = Callable[[Any], str | None]
@@ -28,6 +30,8 @@ class _Notation(NamedTuple):
 _MAX_CHARS = 4_000_000
 _BY_NAME = {
     "lines": _Notation(read_lines, _MAX_CHARS * 100, 1),
+    "sections": _Notation(read_sections, _MAX_CHARS, 1),
+    "blocks": _Notation(read_blocks, _MAX_CHARS, 1),
 }
 
 
