@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import yaml
@@ -121,13 +121,11 @@ def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
 
 
 def _has_structure(values: list[Any]) -> bool:
-    """Return whether each document is a list or an object; some of several can be empty, the last can be a marker."""
+    """Return whether a document is a list or an object, and all others too, or empty; the last can be a marker."""
     if len(values) > 1 and is_marker(values[-1]):
-        values = values[:-1]
+        return {type(value) for value in values[:-1]} <= {list, dict, type(None)}
     kinds = {type(value) for value in values}
-    if len(values) > 1:
-        kinds.discard(type(None))
-    return bool(kinds) and kinds <= {list, dict}
+    return kinds <= {list, dict, type(None)} and kinds != {type(None)} and bool(kinds)
 
 
 def _documents(text: str) -> list[_Document]:
@@ -265,16 +263,17 @@ def _require(expected: bool) -> None:
 
 def _with_documents(text: str, documents: list[_Document], new: list[Any]) -> str:
     """Return a text with some of its documents, at least two, because one is not read as a list."""
-    reduced, marker = _kept_items(new, [document.node.value for document in documents])
-    for index, document in enumerate(documents):
-        if len(reduced) + bool(marker) >= 2:
-            break
-        reduced.setdefault(index, document.node.value)
+    values = [document.node.value for document in documents]
+    reduced, marker = _kept_items(new, values)
+    if marker and type(values[-1]) is str:
+        reduced.pop(len(values) - 1, None)
+    for index in _needed(values, reduced, bool(marker)):
+        reduced[index] = values[index]
     edits: list[_Edit] = []
     for index, document in enumerate(documents):
-        if index in reduced:
+        if index in reduced and document.node.entries:
             _reduce(text, document.node, reduced[index], document.node.start, edits)
-        else:
+        elif index not in reduced:
             stop = documents[index + 1].start if index + 1 < len(documents) else len(text)
             edits.append(_Edit(document.start, stop))
     result = _edited(text, edits)
@@ -282,6 +281,17 @@ def _with_documents(text: str, documents: list[_Document], new: list[Any]) -> st
         return result
     end = line_end(text)
     return f"{result}{'' if result.endswith(end) else end}--- {_quoted(marker)}{end}"
+
+
+def _needed(values: list[Any], kept: Collection[int], has_marker: bool) -> list[int]:
+    """Return the indices of documents that must also stay: without a marker one with structure, and two in all."""
+    structured = [index for index, value in enumerate(values) if type(value) is list or type(value) is dict]
+    is_missing = not has_marker and not any(index in kept for index in structured)
+    needed = structured[:1] if is_missing else []
+    if len(kept) + len(needed) + has_marker < 2:
+        others = (index for index in range(len(values)) if index not in kept and index not in needed)
+        needed.append(next(others))
+    return needed
 
 
 def _reduce(text: str, node: _Node, new: Any, before: int, edits: list[_Edit], in_flow: bool = False) -> int:
@@ -321,7 +331,7 @@ def _kept_items(new: list[Any], old: list[Any]) -> tuple[dict[int, Any], str]:
     marker = new[-1] if new and is_marker(new[-1]) else ""
     items = new[:-1] if marker else new
     kept = dict(zip(origins(items, old) or (), items, strict=True))
-    if marker and marker == old[-1]:
+    if marker and old[-1:] == [marker]:
         kept[len(old) - 1] = marker
         marker = ""
     return kept, marker
