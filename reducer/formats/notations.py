@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from reducer.formats.delimited import read_csv
 from reducer.formats.lines import read_lines
 from reducer.formats.nodes import Format
 from reducer.formats.parts import is_part
+from reducer.formats.tables import read_table
 
-Notation: TypeAlias = Literal["lines"]
+Notation: TypeAlias = Literal["lines", "csv", "table"]
 NOTATIONS: tuple[str, ...] = get_args(Notation)
 
 Write: TypeAlias = Callable[[Any], str | None]
@@ -28,6 +30,8 @@ class _Notation(NamedTuple):
 _MAX_CHARS = 4_000_000
 _BY_NAME = {
     "lines": _Notation(read_lines, _MAX_CHARS * 100, 1),
+    "csv": _Notation(read_csv, _MAX_CHARS, 1),
+    "table": _Notation(read_table, _MAX_CHARS, 1),
 }
 
 
