@@ -77,9 +77,9 @@ def _indented(text: str) -> str:
 
 WRITERS: tuple[tuple[str, Callable[[Rows], str]], ...] = (
     ("lines", _lines),
-    #("csv", _csv),
-    #("table", _markdown),
-    #("table", _columns),
+    ("csv", _csv),
+    ("table", _markdown),
+    ("table", _columns),
     ("yaml", _yaml),
     ("yaml", _yaml_of_names),
     ("sections", _sections),
