@@ -258,6 +258,7 @@ def _assembled(
         statically_idempotent=not (checked.max_chars or checked.text) and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when, checked.text or ()),
         tests=tuple(checked.tests),
+        text=checked.text or (),
         prefixed=checked.prefixed,
         source=report.source,
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
