@@ -249,8 +249,10 @@ def _first_key(block: _Block, plan: Plan) -> str:
 
 
 def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
-    """Keep the first two pairs of a block that would not be read as a block without them."""
-    first = int(block.pairs[0].label == block.pairs[0].start)  # after the title
+    """Keep what a block needs to be read as a block: a title above indented pairs, and perhaps its first two pairs."""
+    first = 1 if _has_title(block) else 0
+    if first and (plan.get(0) == "" or text[block.pairs[1].start] in " \t"):
+        plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
     left = sorted(index for index in plan if index >= first)
     if left and block.pairs[left[0]].key == lead:
         return
@@ -260,11 +262,15 @@ def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
         plan.setdefault(index, text[pair.value(text)])
 
 
+def _has_title(block: _Block) -> bool:
+    return block.pairs[0].label == block.pairs[0].start
+
+
 def _written(text: str, block: _Block, plan: Plan, end: str) -> str:
     written = []
     for index, new in sorted(plan.items()):
         pair = block.pairs[index]
-        is_adjacent = index + 1 in plan
+        is_adjacent = index + 1 in plan or (index == 0 and _has_title(block))
         written.append(_pair(text, pair, new))
         written.append(text[pair.value(text).stop : pair.end] if is_adjacent else end)
     written[-1] = text[block.pairs[-1].value(text).stop : block.end]

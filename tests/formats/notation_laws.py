@@ -48,6 +48,8 @@ def cut(text: str, chosen: Random) -> str:
 def part_of(value: Any, chosen: Random) -> Any:
     """Return a random part of a value, as a reduction leaves it."""
     if type(value) is str:
+        if not value:
+            return value
         return chosen.choice((value, value, value, cut(value, chosen), ""))
     if type(value) is dict:
         return {key: part_of(item, chosen) for key, item in value.items() if chosen.random() < 0.7}

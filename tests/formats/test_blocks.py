@@ -19,7 +19,8 @@ PIECES = (
     *("Name: a\n", "Name: a\nURL: b\n", "URL: https://example.org/?a: b\n", "Name : \n", "Name:\n", "Text: |\n"),
     *("Key: x\n", "Key: y\nKey: z\n", "Key:\tx\n", "Key . . . : x\n", "title: t\n", "Note: 1: 2\n", "a:b\n"),
     *("  more\n", "  Name: more\n", "    Sub: x\n", "  A: 1\n  B: 2\n", "F/S/P: 1\n", "K" * 41 + ": x\n"),
-    *("\n", "\n", "\n\n", "  \n", "---\n", "  ====  \n", "***\n", "-=-\n", "Value: ------\n", "1. title\n   A: x\n   B: y\n"),
+    *("\n", "\n", "\n\n", "  \n", "---\n", "  ====  \n", "***\n", "-=-\n", "Value: ------\n"),
+    "1. title\n   A: x\n   B: y\n",
     *("Adapter X:\n\n  A: 1\n  B: 2\n\n", "prose about 185.220.101.34\n", "größer: 🙂\n", "\ud800: x\n", "\r"),
     *("…[3 more items]\n", "\n…[3 more items]\n", "Name: …[3 more items]\n", "Text: cut …[40 more characters]\n"),
 )
