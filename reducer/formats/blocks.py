@@ -94,7 +94,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         lead = _lead(firsts)
         written = [text[: blocks[0].pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
-            _keep_start(text, block, plan, lead)
+            _keep_start(text, block, plan, lead, end)
             written.append(_written(text, block, plan, end))
         return with_marker("".join(written), new[len(found) :], text)
 
@@ -248,18 +248,18 @@ def _first_key(block: _Block, plan: Plan) -> str:
     return next((key for key in keys if key != TITLE), "")
 
 
-def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
-    """Keep what a block needs to be read as a block: a title above indented pairs, and perhaps its first two pairs."""
+def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> None:
+    """Keep what a block needs to be read as a block: perhaps its first two pairs, and a title above indented pairs."""
     first = 1 if _has_title(block) else 0
-    if first and (plan.get(0) == "" or text[block.pairs[1].start] in " \t"):
+    pairs = {index: new for index, new in plan.items() if index >= first}
+    written = _written(text, block, pairs, end)
+    lines = [*_LINE.finditer(written)]
+    if not (pairs and (lines[0]["pair"] == lead or _is_sure(written, lines, 0))):
+        for index, pair in enumerate(block.pairs[first : first + 2], first):
+            plan.setdefault(index, text[pair.value(text)])
+    is_indented = text[block.pairs[min(plan.keys() - {0}, default=0)].start] in " \t"
+    if first and (plan.get(0) == "" or is_indented):
         plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
-    left = sorted(index for index in plan if index >= first)
-    if left and block.pairs[left[0]].key == lead:
-        return
-    if len(left) > 1 and "\n" not in _pair(text, block.pairs[left[0]], plan[left[0]]):
-        return
-    for index, pair in enumerate(block.pairs[first : first + 2], first):
-        plan.setdefault(index, text[pair.value(text)])
 
 
 def _has_title(block: _Block) -> bool:
@@ -267,7 +267,7 @@ def _has_title(block: _Block) -> bool:
 
 
 def _written(text: str, block: _Block, plan: Plan, end: str) -> str:
-    written = []
+    written = [""]
     for index, new in sorted(plan.items()):
         pair = block.pairs[index]
         is_adjacent = index + 1 in plan or (index == 0 and _has_title(block))
