@@ -20,6 +20,7 @@ _MAX_AFTER = 3
 """The number of lines below a table, without an empty line between them, that do not fit its columns."""
 _WORD = re.compile(r"[^ ]+")
 _GAP = re.compile(r" {2,}")
+_BLANKS = re.compile(rb"\0+")
 _NO_NAME = re.compile(r"[|=]|:\d|[.,;:!?]$")
 _SUMMARY = re.compile(
     r"\(?\d+ (?:rows?|items?|results?|records?|entries|packages?|loaded|listed|found|total)\b.*"
@@ -180,30 +181,32 @@ def _occupied(lines: Iterable[str]) -> int:
 
 def _fits(words: Sequence[re.Match[str]], occupied: int) -> bool:
     columns = _columns(words, occupied)
-    return all(_blank(columns, one, other) >= 0 for one, other in pairwise(words) if other.start() - one.end() > 1)
+    wide = [(one, other) for one, other in pairwise(words) if other.start() - one.end() > 1]
+    return all(columns.find(0, one.end(), other.start()) >= 0 for one, other in wide)
 
 
 def _columns(words: Sequence[re.Match[str]], occupied: int) -> bytes:
     return occupied.to_bytes(max(words[-1].end(), occupied.bit_length() // 8 + 1), "little")
 
 
-def _blank(columns: bytes, one: re.Match[str], other: re.Match[str]) -> int:
-    """Return the last blank column between two words of the header, or -1."""
-    return columns.rfind(0, one.end(), other.start())
+def _blanks(columns: bytes, one: re.Match[str], other: re.Match[str]) -> list[tuple[int, int]]:
+    """Return how wide each range of blank columns between two words of the header is, and where it ends."""
+    found = _BLANKS.finditer(columns, one.end(), other.start())
+    return [(match.end() - match.start(), match.end()) for match in found]
 
 
 def _starts(words: Sequence[re.Match[str]], body: Sequence[str]) -> list[int]:
-    """Return where the columns start: after the last blank column in each gap of the header.
+    """Return where the columns start: after the widest blank range in each gap of the header.
 
     One blank separates columns only if each row has a text below both words.
     """
     columns = _columns(words, _occupied(body))
     starts = [0]
     for one, other in pairwise(words):
-        blank = _blank(columns, one, other)
+        blanks = _blanks(columns, one, other)
         is_wide = other.start() - one.end() > 1
-        if blank >= 0 and (is_wide or (_are_below(body, one) and _are_below(body, other))):
-            starts.append(blank + 1)
+        if blanks and (is_wide or (_are_below(body, one) and _are_below(body, other))):
+            starts.append(max(blanks)[1])
     return starts
 
 

@@ -72,7 +72,8 @@ def _layout(text: str, begin: int, start: int, stop: int, separator: str) -> _La
     if fields >= 0:
         return _zeek_layout(text, fields, start, stop)
     last = _last_comment(text, begin, start)
-    if last < start and _width(text, last, separator) == _width(text, start, separator):
+    is_header = _width(text, last, separator) == _width(text, start, separator)
+    if last < start and (is_header or text.startswith(PREFIX, start)):
         start = last
     header, rows = _line(text, start, separator)
     return _Layout(separator, [("", header)], start, rows, stop) if _is_header(header) else None
@@ -100,7 +101,7 @@ def _without_comments(text: str, start: int) -> int:
     stop = len(text)
     while stop > start:
         begin = text.rfind("\n", start, stop - 1) + 1 or start
-        if text[begin] != "#" and text[begin:stop].strip():
+        if text[begin] != "#" and text[begin:stop].strip(" \r\n"):
             break
         stop = begin
     return stop

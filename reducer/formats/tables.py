@@ -108,7 +108,9 @@ def _barred(line: str, outer: tuple[bool, bool]) -> _Barred:
 
 
 def _joined(line: _Barred, cells: Sequence[str], columns: Sequence[int]) -> str:
-    return line.before + "|".join([cells[column] for column in columns if column < len(cells)]) + line.after
+    kept = [cells[column] for column in columns if column < len(cells)]
+    bar = "|" if len(kept) < len(columns) and not line.before and not line.after else ""
+    return line.before + "|".join(kept) + bar + line.after
 
 
 def _text(cell: str) -> str:
