@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from reducer.formats.parts import is_marker
@@ -71,12 +72,12 @@ def psql_table(lines: Sequence[str], rule: int) -> Table | None:
     places = [match.start() for match in re.finditer(r"\+", lines[rule])]
     if len(pieces) < _LEAST_COLUMNS or not all(piece and not piece.strip("-") for piece in pieces):
         return None
+    bars = itemgetter(*places)
+    slices = [slice(start + 1, stop) for start, stop in zip([-1, *places], [*places, None], strict=True)]
 
     def cut(line: str) -> list[str]:
-        is_aligned = len(line) > places[-1] and all(line[place] in "|+" for place in places)
-        if not is_aligned:
-            return line.split("|")
-        return [line[start + 1 : stop] for start, stop in pairwise([-1, *places, len(line)])]
+        is_aligned = len(line) > places[-1] and not "".join(bars(line)).strip("|+")
+        return [line[one] for one in slices] if is_aligned else line.split("|")
 
     stop = rule + 1
     while stop < len(lines) and "|" in lines[stop] and not is_marker_line(lines, stop):
@@ -143,16 +144,16 @@ def _fixed_table(lines: Sequence[str], at: int, stop: int, words: Sequence[re.Ma
     starts = _starts(words, body)
     if len(starts) < _LEAST_COLUMNS:
         return None
-    ends = [*starts[1:], None]
+    slices = [slice(start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
     def cut(line: str) -> list[str]:
-        return [line[start:stop] for start, stop in zip(starts, ends, strict=True)]
+        return [line[one] for one in slices]
 
     return _table(_Layout(cut, ""), lines, heads, range(first, first + len(body)))
 
 
 def _is_rule(line: str) -> bool:
-    return bool(line.strip()) and not line.strip("-= \r")
+    return not line.strip("-= \r")
 
 
 def _body(lines: Sequence[str], words: Sequence[re.Match[str]], may_follow: int) -> Sequence[str]:
