@@ -102,6 +102,7 @@ class Explanation:
     - `referenced` is what is also kept because later messages reference it.
     - `over` is the size above the rule's `max_chars`.
     - `unmarked` is the number of removed items that no marker counts, `removed_keys` that of removed or emptied keys.
+    - `unread` is the number of texts that cannot be read in the notation that the rule names.
     - `is_emptied` tells whether none of the values is left.
     - `content` is the result, `entities` counts the distinct entities by type, and `lost_entities` lists those that
       the result no longer contains. Reports of histories contain none of these.
@@ -123,6 +124,7 @@ class Explanation:
     over: int = 0
     unmarked: int = 0
     removed_keys: int = 0
+    unread: int = 0
     is_emptied: bool = False
     content: Any = None
     entities: Mapping[str, Recall] = field(default_factory=dict)
@@ -205,6 +207,7 @@ def explain_outcome(
         over=over,
         unmarked=outcome.unmarked if is_changed else 0,
         removed_keys=outcome.removed_keys if is_changed else 0,
+        unread=outcome.unread,
         is_emptied=is_changed and outcome.is_emptied,
         tried=outcome.tried,
         unstable=outcome.unstable,

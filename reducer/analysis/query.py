@@ -55,12 +55,15 @@ def compile_query(text: str) -> Path | Expression:
         return compile_expression(text)
 
 
-def query(expression: Path | Expression, content: Any) -> Found:
-    """Run an expression on the content of a tool return. Raises `Unreducible` if the content is too deep."""
+def query(expression: Path | Expression, content: Any, notations: tuple[str, ...] = ()) -> Found:
+    """Run an expression on the content of a tool return, a plain text in the first of some notations that can read it.
+
+    Raises `Unreducible` if the content is too deep.
+    """
     # Texts are opened as for a condition, which sees the texts at the end of its paths unchanged.
     condition = compile_expression(expression.text) if isinstance(expression, Path) else expression
     try:
-        value = seen_by(text_paths((), When.model_construct(where=condition)), content)
+        value = seen_by(text_paths((), When.model_construct(where=condition), notations), content)
     except RecursionError:
         raise Unreducible("deeper than the interpreter goes") from None
     if isinstance(expression, Expression):

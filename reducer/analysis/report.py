@@ -16,6 +16,7 @@ from reducer.rules import Rule, Ruleset
 TITLES = {
     "fault": "Returns to which a rule was not applied completely",
     "emptied": "Returns that lost all of their values",
+    "unread": "Texts that cannot be read in the notation that a rule names",
     "no rule": "Tools without a rule; `init` drafts rules",
     "unused rule": "Unused rules",
     "gated": "Rules whose condition holds for no return",
@@ -74,6 +75,7 @@ _MESSAGES = {
     "`preserve: []` on the step restores nothing, `preserve: {{ioc: 200}}` at most 200",
     "fault": "{returns}, {size}: {about}",
     "emptied": "{returns}, {size}",
+    "unread": "{returns}, {size}",
     "too long": "{returns}: {size} above `max_chars` {about}",
 }
 
@@ -178,6 +180,8 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
             yield _GATE, Attention("gated", other.file, condition, characters=entry.before, first=name)
     if entry.is_emptied:
         yield "", Attention("emptied", rule.file, characters=entry.before, first=name)
+    if entry.unread:
+        yield "", Attention("unread", rule.file, characters=entry.before, first=name)
     if entry.over:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:

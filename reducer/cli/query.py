@@ -22,6 +22,7 @@ from reducer.analysis.texts import excerpt
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import each_recorded
 from reducer.cli.screen import CommandError, counted, visible
+from reducer.formats import NOTATIONS
 from reducer.inputs.recorded import Selection
 from reducer.paths import Path, PathError
 from reducer.values import Unreducible, dump
@@ -35,7 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
+    add("--text", metavar="NOTATION", choices=NOTATIONS, help=f"how to read a plain text: {', '.join(NOTATIONS)}")
     options = parse(reader, arguments)
+    notations = (options.text,) if options.text else ()
     try:
         expression = compile_query(options.path)
     except PathError as error:
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     is_found = False
     for entry in each_recorded(options.files, Selection(options.tool, options.call)):
         try:
-            found = query(expression, entry.content)
+            found = query(expression, entry.content, notations)
         except Unreducible as error:
             found = Found(False, nothing=Nothing(str(error)))
         is_found |= found.holds

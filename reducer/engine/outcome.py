@@ -63,6 +63,8 @@ class Outcome:
     unstable: StepRun | None = None
     """The step that would change the result again."""
     steps: tuple[StepRun, ...] = ()
+    unread: int = 0
+    """The number of texts that cannot be read in the notation that the rule names."""
     restored: Restored = field(default_factory=Restored, repr=False, compare=False)
     top: Opened | None = field(default=None, repr=False, compare=False)
     """The opened return with its plan."""

@@ -143,6 +143,7 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
         tried=chosen.tried,
         is_proven=is_proven,
         steps=tuple(steps),
+        unread=work.unread,
         restored=restored,
         top=top,
     )

@@ -1,7 +1,8 @@
 """Structured text: JSON, JSON lines, Python literals, and the notations that a rule names.
 
-`parse` takes a text and returns the value that it expresses and its `Format`, or None for plain text; `read_as` does the
-same for the named notations. `Format.write` takes this value, or a subset of it, and returns its text in the same format.
+`parse` takes a text and returns the value that it expresses and its `Format`, or None for plain text. `read_as` does so
+for the notations that it is given. `Format.write` takes the value, or a subset of it, and returns its text in the same
+format.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from reducer.formats.notations import NOTATIONS, Notation, read_as
 from reducer.values import dump, plain
 
 __all__ = [
+    "NOTATIONS",
     "Atom",
     "Block",
     "Bracketed",
     "Format",
+    "Notation",
     "decode",
     "is_error",
-    "NOTATIONS",
-    "Notation",
     "line_end",
     "parse",
     "parse_nested",

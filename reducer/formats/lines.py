@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from reducer.formats.parts import is_marker
 
 
 def line_end(text: str) -> str:
@@ -16,3 +18,21 @@ def read_lines(text: str) -> tuple[list[str], Callable[[list[str]], str]]:
     body = text.removesuffix(end)
     after = text[len(body) :]
     return body.split(end), lambda lines: end.join(lines) + after
+
+
+def marker_paragraph(text: str) -> int:
+    """Return where the last paragraph of a text starts if it is the marker of a list, otherwise where the text ends."""
+    body = text.rstrip("\r\n")
+    start = body.rfind("\n") + 1
+    above = body.rfind("\n", 0, max(start - 1, 0)) + 1
+    is_paragraph = start > 0 and not body[above:start].strip()
+    return start if is_paragraph and is_marker(body[start:]) else len(text)
+
+
+def with_marker(body: str, marker: Sequence[str], text: str) -> str:
+    """Return a part of a text, with the marker of what was removed as its last paragraph if there is one."""
+    if not marker:
+        return body
+    end = line_end(text)
+    after = end if text.endswith("\n") else ""
+    return f"{body.rstrip()}{end * 2}{marker[0]}{after}"

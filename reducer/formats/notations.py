@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from reducer.formats.blocks import read_blocks
+from reducer.formats.delimited import read_csv
 from reducer.formats.lines import read_lines
 from reducer.formats.nodes import Format
 from reducer.formats.parts import is_part
+from reducer.formats.sections import read_sections
+from reducer.formats.tables import read_table
 from reducer.formats.yaml_text import read_yaml
 
-Notation: TypeAlias = Literal["lines", "yaml"]
+Notation: TypeAlias = Literal["lines", "csv", "table", "yaml", "sections", "blocks"]
 NOTATIONS: tuple[str, ...] = get_args(Notation)
 
 Write: TypeAlias = Callable[[Any], str | None]
@@ -30,7 +34,11 @@ _MAX_CHARS = 4_000_000
 _MAX_YAML_CHARS = 500_000
 _BY_NAME = {
     "lines": _Notation(read_lines, _MAX_CHARS * 100, 1),
+    "csv": _Notation(read_csv, _MAX_CHARS, 1),
+    "table": _Notation(read_table, _MAX_CHARS, 1),
     "yaml": _Notation(read_yaml, _MAX_YAML_CHARS, 1),
+    "sections": _Notation(read_sections, _MAX_CHARS, 1),
+    "blocks": _Notation(read_blocks, _MAX_CHARS, 1),
 }
 
 

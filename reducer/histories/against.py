@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
-from reducer.formats import decode, line_end, parse, unwrapped
+from reducer.formats import NOTATIONS, decode, line_end, parse, read_as, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.ranges import is_cut
 from reducer.histories.source import described, encode, short
@@ -228,9 +228,26 @@ def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iter
     if type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
         yield from _check_value(path, before, after, comparison)
-    elif "\n" not in old or next(_check_list(path, *_lines(old, new), comparison), None):
+    elif not any(_is_part(before, after, comparison) for before, after in _readings(old, new)):
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
+
+
+def _is_part(old: Any, new: Any, comparison: _Comparison) -> bool:
+    return next(_check_value((), old, new, comparison), None) is None
+
+
+def _readings(old: str, new: str) -> Iterator[tuple[Any, Any]]:
+    """Yield the values of a text and its reduction in each notation in which both can be read."""
+    if "\n" in old:
+        yield _lines(old, new)
+    for notation in NOTATIONS:
+        if notation == "lines":
+            continue
+        before = read_as(old, [notation])
+        after = read_as(new, [notation]) if before else None
+        if before and after:
+            yield before[0], after[0]
 
 
 def _lines(old: str, new: str) -> tuple[list[str], list[str]]:

@@ -30,7 +30,7 @@ class Drop(Op):
         Example("items", {"drop": "[?risk == 'low']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
         Example(
             "lines of a text",
-            {"path": "log", "lines": True, "drop": "[?contains(@, 'DEBUG')]"},
+            {"path": "log", "text": "lines", "drop": "[?contains(@, 'DEBUG')]"},
             {"log": "DEBUG cache is cold\nERROR 203.0.113.57 refused\nDEBUG cache is warm\n"},
             {"log": "ERROR 203.0.113.57 refused\n"},
         ),

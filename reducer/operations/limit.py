@@ -53,7 +53,7 @@ class Limit(Op):
         ),
         Example(
             "the first lines of a text",
-            {"lines": True, "limit": 2},
+            {"text": "lines", "limit": 2},
             "started\nconnected\nstopped\n",
             "started\nconnected\n",
         ),

@@ -50,7 +50,7 @@ class StepKeys(Model):
     text: Notations | None = Field(
         None, description="The notation of plain texts at the path, or several to try in order."
     )
-    lines: Literal[True] | None = Field(None, description="The same as `text: lines`.")
+    lines: Literal[True] | None = Field(None, description="The old form of `text: lines`.")
 
 
 class Op(StepKeys):

@@ -282,7 +282,7 @@ def open_wrapped(top: Opened) -> Opened | None:
 
 
 def opened_again(top: Opened, notations: Sequence[str] = ()) -> Opened:
-    """Return an opened content with a new plan. A plain text is read in the first of some notations that can read it."""
+    """Return an opened content with a new plan, a plain text in the first of some notations that can read it."""
     inner = open_text(top.value, notations) if notations and type(top.value) is str else None
     if inner is None:
         return replace(top, inside={})

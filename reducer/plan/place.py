@@ -310,10 +310,14 @@ class Place:
                 child.keep_keys(names)
 
     def empty(self, key: str) -> None:
-        """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
-        empty = empty_of(self.value[key])
-        if empty is not None:
-            self.inside[key] = Emptied(self.work.step, empty, self.inside.get(key))
+        """Replace a text, list or object at a key with an empty one. Any other value and media stay.
+
+        A list that an earlier step emptied also stays, so that its marker can count the items.
+        """
+        empty, before = empty_of(self.value[key]), self.inside.get(key)
+        is_empty = type(before) is Omission and before.kept() == []
+        if empty is not None and not is_empty:
+            self.inside[key] = Emptied(self.work.step, empty, before)
             self.work.edits += 1
 
     def cut_texts(self, head: int, tail: int) -> None:

@@ -137,6 +137,8 @@ def descriptions(rule: Rule) -> list[Description]:
     for types, count in rule.bounds:
         whole.append(f"preserves at most {counted(count, 'value')} of {enumerated(_grouped(types))}")
     described = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
+    if rule.text:
+        described.append(Description(0, f"reads an answer that is a text as {enumerated(rule.text, 'or')}"))
     described += _steps(rule.steps)
     for text in whole:
         described.append(Description(0, text))

@@ -274,6 +274,8 @@ class Rule:
     """A second pass cannot change the result of the first."""
     text_paths: TextPaths | None
     tests: tuple[Test, ...]
+    text: tuple[str, ...] = ()
+    """The notations of a return that is a plain text."""
     prefixed: bool = False
     """Its names also match behind the prefix of a server."""
     source: int = 0

@@ -116,7 +116,7 @@ def _may_contain(base: Chain, chain: Chain, marked: tuple[Chain, ...] | None) ->
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     """Yield errors and probable mistakes of steps, at most one for each step."""
     for step in steps:
-        problem = _moving_index(step, steps) or _on_each_item(step)
+        problem = _moving_index(step, steps) or _other_notation(step, steps) or _on_each_item(step)
         if problem is not None:
             yield step, problem
 
@@ -139,6 +139,16 @@ def _is_shortened(place: Chain, steps: tuple[Step, ...]) -> bool:
     return False
 
 
+def _other_notation(step: Step, steps: tuple[Step, ...]) -> Problem | None:
+    """Find an earlier step that reads the texts at the same place in another notation."""
+    for other in steps[: step.number - 1]:
+        same_place = _along(other.path.shape) == _along(step.path.shape)
+        if same_place and step.op.notations and other.op.notations not in ((), step.op.notations):
+            read = ", ".join(other.op.notations)
+            return "E074", f"step {other.number} reads the texts at `{step.path.text}` as {read}", ""
+    return None
+
+
 def _on_each_item(step: Step) -> Problem | None:
     if step.op.notations or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
@@ -146,12 +156,13 @@ def _on_each_item(step: Step) -> Problem | None:
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
 
 
-Way: TypeAlias = tuple[str | int | tuple[str, ...], ...]
+Way: TypeAlias = tuple[str | int, ...]
 """Keys from the return downwards: `*` is any key, `ITEM` an item of a list."""
+_Way: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 ITEM = 0
 _TEXT, _NESTED = 1, 2
-"""At the end of a way, `_TEXT` opens a text with structure, `_NESTED` every text with structure at the place and below it,
-and a tuple of notations a plain text in one of them.
+"""At the end of a way, `_TEXT` opens a text with structure, and `_NESTED` also every such text below the place.
+A tuple of notations opens a plain text in one of them.
 """
 
 
@@ -179,7 +190,7 @@ def text_paths(steps: tuple[Step, ...], gate: When | None, of_root: tuple[str, .
 
     `of_root` are the notations of a root text.
     """
-    ways: set[Way] = {(of_root,)} if of_root else set()
+    ways: set[_Way] = {(of_root,)} if of_root else set()
     if gate is not None and gate.where is not None:
         ways.update(gate.where.reads)
     for step in steps:
@@ -197,7 +208,7 @@ def text_paths(steps: tuple[Step, ...], gate: When | None, of_root: tuple[str, .
 
 
 @lru_cache(maxsize=1024)
-def _joined(ways: frozenset[Way], inside: bool) -> TextPaths | None:
+def _joined(ways: frozenset[_Way], inside: bool) -> TextPaths | None:
     """Join ways into one, or return None if they open no text; `inside` is true for the items of a list."""
     if not any(ways):
         return None
@@ -221,7 +232,7 @@ def _joined(ways: frozenset[Way], inside: bool) -> TextPaths | None:
     )
 
 
-def _below(ways: frozenset[Way], key: str | int) -> frozenset[Way]:
+def _below(ways: frozenset[_Way], key: str | int) -> frozenset[_Way]:
     return frozenset(way[1:] for way in ways if way[:1] == (key,))
 
 

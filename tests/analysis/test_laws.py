@@ -13,10 +13,10 @@ from reducer.engine import attempt
 from tests.helpers import rules
 from tests.laws.strategies import cases, laws
 
-LINES = {"steps": [{"path": "raw", "limit": 2, "lines": True}], "max_chars": 50}
+LINES = {"steps": [{"path": "raw", "limit": 2, "text": "lines"}], "max_chars": 50}
 MIXED_LINE_ENDS = rules(**LINES), {"raw": f"started\r\n{'a word ' * 40}\r\nstopped\n"}
 # The first line is empty, and a text is never replaced by an empty one.
-EMPTY_LINE = rules(steps=[{"limit": 1, "lines": True, "mark": True}], max_chars=50), f"\n{'a ' * 40}\n1.2.3.4 b\nend"
+EMPTY_LINE = rules(steps=[{"limit": 1, "text": "lines", "mark": True}], max_chars=50), f"\n{'a ' * 40}\n1.2.3.4 b\nend"
 # The letters and digits of an escape are not part of the word.
 ESCAPES = rules(steps=[{"extract": ["domain"]}]), f"{'a word ' * 20}\\x41mail-diacie[.]top \\u00e4evil-updates.com"
 # The bound on domains removes the second one, which is written with other escapes in the nested text.

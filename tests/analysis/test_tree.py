@@ -205,8 +205,8 @@ def check(content: Any, outcome: Outcome) -> None:
         assert {places[path] for path in paths if path in places} <= {edit.step, 0}
 
 
-MIXED_LINE_ENDS = rules(steps=[{"limit": 1, "lines": True}]), "started\r\nstopped \n"
-NO_LAST_LINE_END = rules(steps=[{"limit": 2, "lines": True}]), "started\n\nstopped"
+MIXED_LINE_ENDS = rules(steps=[{"limit": 1, "text": "lines"}]), "started\r\nstopped \n"
+NO_LAST_LINE_END = rules(steps=[{"limit": 2, "text": "lines"}]), "started\n\nstopped"
 
 
 @laws

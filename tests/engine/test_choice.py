@@ -127,7 +127,7 @@ def test_each_rule_opens_texts_by_its_own_paths() -> None:
 
 
 def test_a_text_is_a_list_of_lines_only_for_the_rule_that_reads_lines() -> None:
-    lines = {"tool": "list", "when": {"where": "length(@) > `3`"}, "steps": [{"lines": True, "limit": 1}]}
+    lines = {"tool": "list", "when": {"where": "length(@) > `3`"}, "steps": [{"text": "lines", "limit": 1}]}
     text = "one line\n" * 3 + "another line"
     assert run(ruleset(lines), text).content == "one line"
     other = {"tool": "*", "steps": [{"truncate": 10}]}

@@ -179,26 +179,26 @@ OF_LINES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("of_lines", OF_LINES, ids=str)
-@pytest.mark.parametrize("more", [{}, {"lines": True}, {"path": "[*]"}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"text": "lines"}, {"path": "[*]"}], ids=str)
 def test_a_line_is_never_replaced_by_its_value(of_lines: dict[str, Any], more: dict[str, Any]) -> None:
-    step, unwrap = {"lines": True, **of_lines}, {"unwrap": True, **more}
+    step, unwrap = {"text": "lines", **of_lines}, {"unwrap": True, **more}
     alone = reduced(LOG, step)
     assert type(alone) is str
     assert reduced(LOG, unwrap, step) == reduced(LOG, step, unwrap) == alone
 
 
 @pytest.mark.parametrize("of_lines", OF_LINES, ids=str)
-@pytest.mark.parametrize("unwrap", [{"unwrap": True}, {"path": "log", "unwrap": True, "lines": True}], ids=str)
+@pytest.mark.parametrize("unwrap", [{"unwrap": True}, {"path": "log", "unwrap": True, "text": "lines"}], ids=str)
 def test_a_line_of_a_nested_text_is_never_replaced_by_its_value(
     of_lines: dict[str, Any], unwrap: dict[str, Any]
 ) -> None:
-    content, step = {"log": LOG}, {"path": "log", "lines": True, **of_lines}
-    alone = {"log": reduced(LOG, {"lines": True, **of_lines})}
+    content, step = {"log": LOG}, {"path": "log", "text": "lines", **of_lines}
+    alone = {"log": reduced(LOG, {"text": "lines", **of_lines})}
     assert reduced(content, unwrap, step) == reduced(content, step, unwrap) == alone
 
 
 def test_conditions_do_not_look_into_the_lines_of_a_text() -> None:
-    step = {"lines": True, "drop": "[?a.b]"}
+    step = {"text": "lines", "drop": "[?a.b]"}
     assert reduced(LOG, step) is LOG
     assert reduced({"log": LOG}, {"path": "log", **step}) == {"log": LOG}
 

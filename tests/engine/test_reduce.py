@@ -158,7 +158,7 @@ def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:
 
 
 LINES = ["the same beginning " * 9 + end for end in ("of line 1", "of line 22")]
-EQUAL_LINES = {"steps": [{"path": "log", "lines": True, "dedupe": {"ignore": "digits"}}], "max_chars": 100}
+EQUAL_LINES = {"steps": [{"path": "log", "text": "lines", "dedupe": {"ignore": "digits"}}], "max_chars": 100}
 CUT_TWICE = {"steps": [{"truncate": {"head": 60, "tail": 30}}, {"truncate": 75}]}
 SECOND_PASS = [
     *(tuple(case.values()) for case in table(__file__, "second_pass.yaml")),

@@ -164,7 +164,7 @@ def test_compact_removes_the_blanks_in_a_block() -> None:
 
 
 def test_lines_of_a_text_in_a_block() -> None:
-    rule = {"steps": [{"lines": True, "drop": "[?contains(@, 'DEBUG')]"}]}
+    rule = {"steps": [{"text": "lines", "drop": "[?contains(@, 'DEBUG')]"}]}
     assert fixed(rule, [text("DEBUG cold\nINFO started\nDEBUG warm")]) == [text("INFO started")]
 
 

@@ -245,7 +245,7 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     once, again = (f"{text} …[{2000 - len(text)} more characters; mentions {defanged}]" for text in (TEXT, TEXT[:20]))
     assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
     lines = "a line\r\nanother …[ line\nthe last line"
-    assert check_content(lines, reduced({"steps": [{"limit": 2, "lines": True}]}, lines)) == []
+    assert check_content(lines, reduced({"steps": [{"limit": 2, "text": "lines"}]}, lines)) == []
 
 
 NAN = [float("nan"), "a", "b", TEXT]

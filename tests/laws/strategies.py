@@ -234,10 +234,10 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     )
     line = some("contains(@, 'DEBUG')", "matches(@, '^(ERROR|job)')", "length(@) > 20", "@ == ''").map("[?{}]".format)
     of_lines = [
-        _step(texts, action, argument, {"lines": True}, mark=marks)
+        _step(texts, action, argument, {"text": "lines"}, mark=marks)
         for action, argument in (("limit", _amounts), ("drop", line), ("keep", line), ("dedupe", some(True, digits)))
     ]
-    of_lines.append(_step(texts, "truncate", _lengths, {"lines": True}))
+    of_lines.append(_step(texts, "truncate", _lengths, {"text": "lines"}))
     of_lines += [_of_examples(texts, lines=True), _step(("@", "[*]"), "unwrap", st.just(True))]
     of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
     of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]

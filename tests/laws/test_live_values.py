@@ -68,7 +68,7 @@ _FROM_A_LIST = {**_IP, "steps": [{"path": "texts", "limit": 2}]}
 _ALL_KEYS = {**_IP, "keys": "all", "steps": [{"path": "edges", "limit": 1}]}
 # `max_chars` cuts the text before it removes the item that contains the text.
 _TARGET = {**_IP, "max_chars": 50, "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}]}
-_LINES = {"steps": [{"path": "texts[*]", "lines": True, "keep": "[?length(@) > 20]"}]}
+_LINES = {"steps": [{"path": "texts[*]", "text": "lines", "keep": "[?length(@) > 20]"}]}
 _KEY = {"steps": [{"limit": 1, "preserve": ["ip"]}]}
 _MAP = {"steps": [{"path": "hosts", "limit": 1, "sort_by": "source"}]}
 # The first pass is unstable, so restored items keep what the steps read: the tags, with an enum and a number.
@@ -81,7 +81,7 @@ _BOUND = {
     "max_chars": 200,
     "steps": [
         {"path": 'id[0]."3".raw', "dedupe": True},
-        {"path": 'id[*]."3".ip', "limit": {"head": 1, "tail": 3}, "lines": True, "preserve": {"ioc": 4}},
+        {"path": 'id[*]."3".ip', "limit": {"head": 1, "tail": 3}, "text": "lines", "preserve": {"ioc": 4}},
     ],
 }
 _NOTES = (

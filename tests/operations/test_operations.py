@@ -186,18 +186,18 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; risk: 5 low]"], [WIDE[0], "…[1 more items]"]),
         ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; id: 1 5, 4 3]"], [WIDE[0], "…[1 more items]"]),
         # with `lines`, a text is a list of its lines
-        ({"lines": True, "limit": {"head": 1, "tail": 1}}, "a\r\nb\r\nc\r\n", "a\r\nc\r\n"),
-        ({"lines": True, "limit": 1, "sort_by": "length(@)"}, "a\nbbb\ncc", "bbb"),
-        ({"lines": True, "keep": "[?matches(@, '^b')]"}, "a\nb1\n\nb2", "b1\nb2"),
-        ({"lines": True, "keep": "[?@ == 'z']"}, "a\nb", "a"),
-        ({"lines": True, "truncate": 20}, f"a\n{TEXT}\nb\n", "a\none two three four …[44 more characters]\nb\n"),
-        ({"lines": True, "limit": 1, "mark": True}, f"a\n{TEXT}\nb\n", "a\n…[2 more items]\n"),
-        ({"lines": True, "limit": 2, "mark": True}, f"a\n{TEXT}\nb\n…[7 more items]", f"a\n{TEXT}\n…[8 more items]"),
+        ({"text": "lines", "limit": {"head": 1, "tail": 1}}, "a\r\nb\r\nc\r\n", "a\r\nc\r\n"),
+        ({"text": "lines", "limit": 1, "sort_by": "length(@)"}, "a\nbbb\ncc", "bbb"),
+        ({"text": "lines", "keep": "[?matches(@, '^b')]"}, "a\nb1\n\nb2", "b1\nb2"),
+        ({"text": "lines", "keep": "[?@ == 'z']"}, "a\nb", "a"),
+        ({"text": "lines", "truncate": 20}, f"a\n{TEXT}\nb\n", "a\none two three four …[44 more characters]\nb\n"),
+        ({"text": "lines", "limit": 1, "mark": True}, f"a\n{TEXT}\nb\n", "a\n…[2 more items]\n"),
+        ({"text": "lines", "limit": 2, "mark": True}, f"a\n{TEXT}\nb\n…[7 more items]", f"a\n{TEXT}\n…[8 more items]"),
         # the remaining lines are neither empty nor structure; a text with structure is no list of lines
-        ({"lines": True, "limit": 1}, "\na", "\na"),
-        ({"lines": True, "keep": "[?contains(@, '{')]"}, 'x\ny\n{"a": 1}', 'x\ny\n{"a": 1}'),
-        ({"path": "a", "lines": True, "limit": 1}, {"a": "[1,2]"}, {"a": "[1]"}),
-        ({"path": "a[*]", "lines": True, "limit": 1}, {"a": ["x\ny", 3, "z"]}, {"a": ["x", 3, "z"]}),
+        ({"text": "lines", "limit": 1}, "\na", "\na"),
+        ({"text": "lines", "keep": "[?contains(@, '{')]"}, 'x\ny\n{"a": 1}', 'x\ny\n{"a": 1}'),
+        ({"path": "a", "text": "lines", "limit": 1}, {"a": "[1,2]"}, {"a": "[1]"}),
+        ({"path": "a[*]", "text": "lines", "limit": 1}, {"a": ["x\ny", 3, "z"]}, {"a": ["x", 3, "z"]}),
     ],
 )
 def test_what_a_step_leaves(step: dict[str, Any], content: Any, result: Any) -> None:
@@ -364,7 +364,7 @@ def test_a_wrong_step_is_refused(step: dict[str, Any], message: str) -> None:
             "keeps the 2 highest items of the answer by `severity`, then the oldest `last_seen`",
         ),
         (
-            {"path": "log", "lines": True, "limit": 9, "mark": True},
+            {"path": "log", "text": "lines", "limit": 9, "mark": True},
             "keeps the first 9 lines of `log`, and a marker counts the others",
         ),
         (

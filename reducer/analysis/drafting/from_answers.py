@@ -30,6 +30,7 @@ from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, comp
 from reducer.analysis.texts import HASHES_AND_LINKS, all_text, entities, listed, opened
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scan
+from reducer.formats import NOTATIONS, decode, read_as, unwrapped
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from reducer.values import chars
@@ -108,7 +109,16 @@ def draft_rule(
     target: the share of the characters to save at any cost; by default entities and texts stay
     """
     big = [content for content in contents if chars(content) >= BIG]
-    gate, sketch = {"when": {"min_chars": BIG}} if big else {}, Sketch(big or list(contents))
+    answers = big or list(contents)
+    notation = _notation_of(answers)
+    found = notation and _draft(tool, Sketch(answers, notation), source, file, target)
+    return found or _draft(tool, Sketch(answers), source, file, target)
+
+
+def _draft(tool: str, sketch: Sketch, source: str, file: str, target: float | None) -> tuple[Draft, Trial] | None:
+    gate: dict[str, Any] = {"when": {"min_chars": BIG}} if chars(sketch.answers[0]) >= BIG else {}
+    if sketch.notation:
+        gate["text"] = sketch.notation
     trial = _search(sketch, gate, target or ENOUGH, protects=True)
     if target is not None and (trial is None or trial.saved < target):
         strict = _search(sketch, {**gate, "preserve": []}, target, protects=False)
@@ -138,6 +148,23 @@ def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: b
             best = trial
         first, last = (middle + 1, last) if is_possible and not is_enough else (first, middle - 1)
     return None if best is None else _try_steps(sketch, best.rule, thorough=True)
+
+
+def _notation_of(answers: Iterable[Any]) -> str:
+    """Return the notation in which all answers can be read, as texts of some parts, or an empty text."""
+    texts = [unwrapped(answer) for answer in answers]
+    if any(type(text) is not str or decode(text) is not text for text in texts):
+        return ""
+    return next((name for name in NOTATIONS if name != "lines" and _have_parts(texts, name)), "")
+
+
+def _have_parts(texts: Iterable[str], notation: str) -> bool:
+    """Return whether all texts can be read in a notation, each with enough rows, keys or sections."""
+    for text in texts:
+        found = read_as(text, [notation])
+        if found is None or len(found[0]) < _MIN_ITEMS:
+            return False
+    return True
 
 
 def _try_steps(sketch: Sketch, rule: DraftRule, *, thorough: bool = False) -> Trial | None:
@@ -198,11 +225,16 @@ class Sketch:
     """What a draft needs to know of answers."""
 
     answers: Sequence[Any]
+    notation: str = ""
+    """The notation of answers that are plain texts."""
 
     @cached_property
     def root(self) -> Profile:
         """The profile of the answers."""
-        return profile(self.answers)
+        if not self.notation:
+            return profile(self.answers)
+        found = [read_as(unwrapped(answer), [self.notation]) for answer in self.answers]
+        return profile(one[0] for one in found if one is not None)
 
     @cached_property
     def leaves(self) -> Mapping[Path, Leaf]:
@@ -466,10 +498,10 @@ def _text_steps(root: Profile, size: int, *, protects: bool) -> Iterator[Step]:
         yield Step({"truncate": ends(_rounded(size))}, f"{reason}: both ends stay")
         return
     preserve = {"preserve": _PRESERVE} if protects else {}
-    alike = Step({"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
+    alike = Step({"text": "lines", "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
     yield replace(alike, reason="Of lines that differ only in numbers, three stay")
     limit = ends(max(10, _rounded(size * lines // root.max_text)))
-    keys = {"lines": True, "limit": limit, "mark": True, **preserve}
+    keys = {"text": "lines", "limit": limit, "mark": True, **preserve}
     yield Step(keys, f"{reason} in {lines:,} lines: both ends stay; the last line counts the others")
 
 

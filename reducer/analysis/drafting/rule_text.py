@@ -27,9 +27,13 @@ class Step:
     reason: str = ""
 
 
+_FIRST = ("when", "text")
+"""The keys that stand before the steps."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftRule:
-    """A rule before it is written; `settings` are the values of `when`, `preserve` and `max_chars` that it sets."""
+    """A rule before it is written; `settings` are the values of its other keys, such as `when` and `text`."""
 
     tool: str
     steps: tuple[Step, ...] = ()
@@ -73,8 +77,8 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
     header: comments at the top of the file
     test: the `name` of the test, its `sample` and its expectations (`expect`)
     """
-    gate = {key: value for key, value in rule.settings.items() if key == "when"}
-    others = {key: value for key, value in rule.settings.items() if key != "when"}
+    gate = {key: value for key, value in rule.settings.items() if key in _FIRST}
+    others = {key: value for key, value in rule.settings.items() if key not in _FIRST}
     steps = ["steps:"] if rule.steps else []
     for number, step in enumerate(rule.steps):
         reason = _comment(f"{step.reason}.") if step.reason else ""

@@ -1,0 +1,218 @@
+"""Tables whose cells are separated by a comma, a tab, a semicolon or a bar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from reducer.formats.parts import is_marker
+from reducer.formats.rows import Part, is_unique, part_of
+from reducer.markers import PREFIX
+
+_SEPARATORS = ("\t", ",", ";", "|")
+_BOM = "\ufeff"
+_LEAST_COLUMNS = 2
+_MAX_NAME = 80
+_QUOTED = '"[^"]*+(?:""[^"]*+)*+"'
+_CELLS = {
+    separator: re.compile(rf"(?:({_QUOTED})|([^{separator}\n]*))({re.escape(separator)}|\r?\n|\Z)")
+    for separator in _SEPARATORS
+}
+_COMMENTS = re.compile(r"(?:#[^\n]*(?:\n|\Z)|\r?\n)*+")
+_LINE_ENDS = re.compile(r"(?:\r?\n)*+")
+_RULE = re.compile(r"[ \t]*:?-+:?[ \t]*")
+_ZEEK_NAMES = "#fields\t"
+_ZEEK_TYPES = "#types\t"
+
+
+class _Line(NamedTuple):
+    """The cells of a row as they are written, the texts that they express, and the line ends after it."""
+
+    cells: list[str]
+    texts: list[str]
+    end: str
+
+
+class _Layout(NamedTuple):
+    """Where the header and the rows of a text are. `heads` are the lines of the header, each with what is before it."""
+
+    separator: str
+    heads: list[tuple[str, _Line]]
+    begin: int
+    start: int
+    stop: int
+
+
+def read_csv(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
+    """Return the rows of a text as objects, and a function that writes some of them.
+
+    Comments that start with `#` may stand before the header. With them, there may be comments after the rows, and the
+    last comment may be the header: `#CHROM`, `#fields`.
+    """
+    for layout in _layouts(text):
+        found = _rows(text, layout)
+        if found is not None:
+            return found
+    return None
+
+
+def _layouts(text: str) -> list[_Layout]:
+    """Return how a text can be read: first with the separator that gives most columns."""
+    begin = len(_BOM) if text.startswith(_BOM) else 0
+    comments = _COMMENTS.match(text, begin)
+    start = comments.end() if comments else begin
+    stop = _without_comments(text, start) if text.startswith("#", begin) else len(text)
+    found = [layout for layout in (_layout(text, begin, start, stop, one) for one in _SEPARATORS) if layout]
+    return sorted(found, key=lambda layout: -len(layout.heads[0][1].cells))
+
+
+def _layout(text: str, begin: int, start: int, stop: int, separator: str) -> _Layout | None:
+    fields = text.find(_ZEEK_NAMES, begin, start) if separator == "\t" else -1
+    if fields >= 0:
+        return _zeek_layout(text, fields, start, stop)
+    last = _last_comment(text, begin, start)
+    if last < start and _width(text, last, separator) == _width(text, start, separator):
+        start = last
+    header, rows = _line(text, start, separator)
+    return _Layout(separator, [("", header)], start, rows, stop) if _is_header(header) else None
+
+
+def _zeek_layout(text: str, fields: int, start: int, stop: int) -> _Layout | None:
+    names, at = _line(text, fields + len(_ZEEK_NAMES), "\t")
+    heads = [(_ZEEK_NAMES, names)]
+    if text.startswith(_ZEEK_TYPES, at):
+        types, at = _line(text, at + len(_ZEEK_TYPES), "\t")
+        heads.append((_ZEEK_TYPES, types))
+    widths = {len(head.cells) for _, head in heads}
+    return _Layout("\t", heads, fields, start, stop) if at == start and len(widths) == 1 and _is_header(names) else None
+
+
+def _last_comment(text: str, begin: int, start: int) -> int:
+    """Return where the last comment before the rows starts if it can be a header, otherwise where the rows start."""
+    at = text.rfind("#", begin, start)
+    at = max(begin, text.rfind("\n", begin, at) + 1) if at >= 0 else start
+    return at if at < start and text[at + 1 : at + 2] not in ("", " ", "#", "\r", "\n") else start
+
+
+def _without_comments(text: str, start: int) -> int:
+    """Return where the comments and empty lines at the end of a text start."""
+    stop = len(text)
+    while stop > start:
+        begin = text.rfind("\n", start, stop - 1) + 1 or start
+        if text[begin] != "#" and text[begin:stop].strip():
+            break
+        stop = begin
+    return stop
+
+
+def _width(text: str, start: int, separator: str) -> int:
+    return len(_line(text, start, separator)[0].cells)
+
+
+def _is_header(line: _Line) -> bool:
+    names = line.texts
+    prose = names[-1].endswith((".", "!", "?")) and " " in names[-1]
+    return len(names) >= _LEAST_COLUMNS and is_unique(names) and max(map(len, names)) <= _MAX_NAME and not prose
+
+
+def _line(text: str, start: int, separator: str) -> tuple[_Line, int]:
+    """Return the row that starts at a position, and where the next one starts."""
+    stop = text.find("\n", start)
+    end = "\n" if stop >= 0 else ""
+    body = text[start:stop] if end else text[start:]
+    if '"' in body:
+        return _quoted_line(text, start, separator)
+    if end and body.endswith("\r"):
+        body, end = body[:-1], "\r\n"
+    cells = body.split(separator)
+    return _ended(text, start + len(body), cells, cells, end)
+
+
+def _quoted_line(text: str, start: int, separator: str) -> tuple[_Line, int]:
+    cells: list[str] = []
+    texts: list[str] = []
+    after = separator
+    pattern = _CELLS[separator]
+    while after == separator:
+        match = pattern.match(text, start)
+        if match is None:
+            break
+        quoted, plain, after = match.groups()
+        start = match.end()
+        cells.append(plain if quoted is None else quoted)
+        texts.append(plain if quoted is None else quoted[1:-1].replace('""', '"'))
+    if after == "\n" and cells[-1].endswith("\r"):
+        cells[-1] = cells[-1][:-1]
+        texts[-1] = texts[-1][:-1]
+        after = "\r\n"
+    return _ended(text, start - len(after), cells, texts, after)
+
+
+def _ended(text: str, stop: int, cells: list[str], texts: list[str], end: str) -> tuple[_Line, int]:
+    """Return a row with the empty lines after it, and where the next one starts."""
+    start = stop + len(end)
+    if text.startswith(("\n", "\r\n"), start):
+        empty = _LINE_ENDS.match(text, start)
+        end += empty[0] if empty else ""
+    return _Line(cells, texts, end), stop + len(end)
+
+
+def _rows(text: str, layout: _Layout) -> tuple[list[Any], Callable[[Any], str | None]] | None:
+    """Return the rows of a text and their writer, or None if they have not as many cells as the header."""
+    names = layout.heads[0][1].texts
+    width = len(names)
+    separator = layout.separator
+    stop = len(text[: layout.stop].rstrip(" \r\n"))
+    lines: list[_Line] = []
+    marker: list[str] = []
+    at = layout.start
+    while at < stop and not marker:
+        line, after = _line(text, at, separator)
+        if text.startswith(PREFIX, at) and text.find("\n", at, stop) < 0 and is_marker(text[at:stop]):
+            marker.append(text[at:stop])
+            line = _Line([], [], text[stop:after])
+        elif len(line.cells) != width:
+            return None
+        lines.append(line)
+        at = after
+    if not lines or all(map(_RULE.fullmatch, lines[0].texts or "?")) or not _is_over(text, at, layout.stop):
+        return None
+    value: list[Any] = [dict(zip(names, line.texts, strict=True)) for line in lines[: len(lines) - len(marker)]]
+    value += marker
+
+    def write(new: Any) -> str | None:
+        part = part_of(new, value, names, _LEAST_COLUMNS)
+        return None if part is None else text[: layout.begin] + _written(layout, lines, part) + text[at:]
+
+    return value, write
+
+
+def _is_over(text: str, at: int, stop: int) -> bool:
+    """Return whether only comments and empty lines follow, if the rows end after the place that was found for it."""
+    return at <= stop or _COMMENTS.fullmatch(text, at) is not None
+
+
+def _written(layout: _Layout, lines: Sequence[_Line], part: Part) -> str:
+    separator = layout.separator
+    written: list[str] = []
+    for before, head in layout.heads:
+        written += [before, separator.join([head.cells[column] for column in part.columns]), head.end]
+    newline = written[-1]
+    names = layout.heads[0][1].texts
+    for index, item in part.rows:
+        line = lines[index]
+        cells = [_cell(line, column, item.get(names[column], ""), separator) for column in part.columns]
+        written += [separator.join(cells), line.end or newline]
+    for marker in part.marker:
+        written += [marker, newline]
+    return "".join(written[:-1]) + lines[-1].end
+
+
+def _cell(line: _Line, column: int, text: str, separator: str) -> str:
+    """Return a cell as it was written, or what is left of it."""
+    before = line.cells[column]
+    if text == line.texts[column]:
+        return before
+    is_quoted = before != line.texts[column] or any(mark in text for mark in (separator, "\n", "\r", '"'))
+    return '"' + text.replace('"', '""') + '"' if text and is_quoted else text
