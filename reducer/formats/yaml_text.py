@@ -8,22 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import yaml
-from yaml.events import (
-    DocumentEndEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    NodeEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
+from yaml.events import DocumentStartEvent, MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from reducer.formats.lines import line_end
 from reducer.formats.parts import is_marker, is_part, origins
@@ -35,17 +24,18 @@ _BOM = "\ufeff"
 _BREAKS = r"\r\n\x85\u2028\u2029"
 _GAP = re.compile(rf"(?:[ \t{_BREAKS}]|#[^{_BREAKS}]*+)*+")
 _FLOW_GAP = re.compile(rf"(?:[ \t{_BREAKS},]|#[^{_BREAKS}]*+)*+")
-_REST_OF_LINE = re.compile(rf"[^{_BREAKS}]*+(\r\n|[{_BREAKS}]|\Z)")
+_REST_OF_LINE = re.compile(rf"[^{_BREAKS}]*+(?:\r\n|[{_BREAKS}]|\Z)")
 _LAST_BREAK = re.compile(rf"(?:\r\n|[{_BREAKS}])\Z")
 _LINE_WITHOUT_VALUE = re.compile(rf"( *+)(#[^{_BREAKS}]*+|[ \t]*+)(?:\r\n|[{_BREAKS}]|\Z)")
 
-_NULLS = ("", "~", "null")
-_BOOLEANS = {"true": True, "false": False}
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,299})")
-_DECIMAL = re.compile(rf"{_INTEGER.pattern}\.[0-9]{{1,300}}")
+_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,299})(\.[0-9]{1,300})?")
 _MERGE = "<<"
 _REFUSED_IN_QUOTES = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """The characters that JSON allows in quotes and YAML does not, or reads as a line break."""
+
+_CLOSING = (SequenceEndEvent, MappingEndEvent)
+_Events: TypeAlias = Iterator[Any]
 
 
 class _Node(NamedTuple):
@@ -64,18 +54,13 @@ class _Node(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An entry of an object or an item of a list.
+    """An entry of an object, an item of a list, or a document.
 
-    `start` is where its key or its dash starts, and `before` is the end of its colon or dash.
+    `start` is where its key, its dash or its dashes start, and `before` is where its value may start at the earliest.
     """
 
     start: int
     before: int
-    node: _Node
-
-
-class _Document(NamedTuple):
-    start: int
     node: _Node
 
 
@@ -85,9 +70,6 @@ class _Edit(NamedTuple):
     start: int
     stop: int
     text: str = ""
-
-
-_Events: TypeAlias = Iterator[Event]
 
 
 def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
@@ -113,8 +95,7 @@ def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
         if len(documents) > 1:
             return head + _with_documents(body, documents, new)
         edits: list[_Edit] = []
-        root = documents[0].node
-        _reduce(body, root, new, root.start, edits)
+        _reduce(body, documents[0], new, edits)
         return head + _edited(body, edits)
 
     return value, write
@@ -123,48 +104,42 @@ def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
 def _has_structure(values: list[Any]) -> bool:
     """Return whether a document is a list or an object, and all others too, or empty; the last can be a marker."""
     if len(values) > 1 and is_marker(values[-1]):
-        return {type(value) for value in values[:-1]} <= {list, dict, type(None)}
+        values = [*values[:-1], []]
     kinds = {type(value) for value in values}
-    return kinds <= {list, dict, type(None)} and kinds != {type(None)} and bool(kinds)
+    return kinds <= {list, dict, type(None)} and not kinds <= {type(None)}
 
 
-def _documents(text: str) -> list[_Document]:
+def _documents(text: str) -> list[_Entry]:
     """Return the documents of a text. Raise `ValueError` or `YAMLError` if it has none that can be written."""
-    if text.startswith(_BOM):
-        raise ValueError("the parser does not count this character")
     events: _Events = yaml.parse(text, Loader=_LOADER)
-    found: list[_Document] = []
-    next(events)
-    while type(event := next(events)) is not StreamEndEvent:
+    found: list[_Entry] = []
+    for event in events:
+        start = event.start_mark.index
         if type(event) is DocumentStartEvent:
-            found.append(_Document(_start(event), _node(text, next(events), events, 1)))
-        elif type(event) is not DocumentEndEvent:
-            raise ValueError("not a document")
+            node = _node(text, next(events), events, 1)
+            found.append(_Entry(start, node.start, node))
     return found
 
 
-def _node(text: str, event: Event, events: _Events, level: int) -> _Node:
+def _node(text: str, event: Any, events: _Events, level: int) -> _Node:
     """Return the node that starts with an event."""
-    if not isinstance(event, NodeEvent) or event.anchor is not None:
-        raise ValueError("an alias or an anchor")
-    if getattr(event, "tag", None) is not None:
-        raise ValueError("a tag")
+    _require(event.anchor is None and event.tag is None)
     if type(event) is ScalarEvent:
         return _scalar(text, event)
-    if level == MAX_DEPTH:
-        raise ValueError(f"deeper than {MAX_DEPTH} levels")
-    if type(event) is SequenceStartEvent:
-        return _list(text, event, events, level + 1)
-    if type(event) is MappingStartEvent:
-        return _object(text, event, events, level + 1)
-    raise ValueError("not a value")
+    _require(level < MAX_DEPTH)
+    return _collection(text, event, events, level + 1)
 
 
-def _scalar(text: str, event: ScalarEvent) -> _Node:
-    start, stop = _start(event), _stop(event)
+def _require(expected: bool) -> None:
+    if not expected:
+        raise ValueError("YAML that is not read")
+
+
+def _scalar(text: str, event: Any) -> _Node:
+    start, stop = event.start_mark.index, event.end_mark.index
     if event.style == "|" or event.style == ">":
         last = _LAST_BREAK.search(text, max(start, stop - 2), stop)
-        return _Node(event.value, start, stop if last is None else last.start())
+        return _Node(event.value, start, last.start() if last else stop)
     is_plain = event.implicit[0]
     value = _resolved(event.value) if is_plain else event.value
     return _Node(value, start, stop, is_plain=is_plain)
@@ -172,110 +147,72 @@ def _scalar(text: str, event: ScalarEvent) -> _Node:
 
 def _resolved(text: str) -> Any:
     """Return the value of a plain scalar if JSON has it, otherwise its text."""
-    if text in _NULLS:
-        return None
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _DECIMAL.fullmatch(text):
-        return float(text)
-    return text
+    if text in _WORDS:
+        return _WORDS[text]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    return float(text) if number[1] else int(text)
 
 
-def _list(text: str, opening: SequenceStartEvent, events: _Events, level: int) -> _Node:
-    is_flow = _is_flow(text, opening, "[")
-    start = _start(opening)
-    at = start + is_flow
+def _collection(text: str, opening: Any, events: _Events, level: int) -> _Node:
+    """Return the list or the object that starts with an event."""
+    is_list = type(opening) is SequenceStartEvent
+    is_flow = opening.flow_style
+    start = at = opening.start_mark.index
+    if is_flow:
+        _require(text[start] == ("[" if is_list else "{"))
+        at += 1
     entries: list[_Entry] = []
-    values: list[Any] = []
-    while type(event := next(events)) is not SequenceEndEvent:
+    names: dict[str, None] = {}
+    while type(event := next(events)) not in _CLOSING:
+        begin = before = _end(_FLOW_GAP if is_flow else _GAP, text, at)
+        if not is_list:
+            key = _node(text, event, events, MAX_DEPTH)
+            _require(key.start == begin and event.value not in names and not (key.is_plain and event.value == _MERGE))
+            names[event.value] = None
+            before = _after_colon(text, key.stop)
+            _require(is_flow or before > key.stop)
+            event = next(events)
+        elif not is_flow:
+            _require(text[begin] == "-")
+            before += 1
         node = _node(text, event, events, level)
-        dash = _gap(text, at, is_flow)
-        if is_flow:
-            _require(dash == node.start)
-            entries.append(_Entry(dash, dash, node))
-        else:
-            _require(text[dash] == "-")
-            entries.append(_Entry(dash, dash + 1, node))
-        values.append(node.value)
+        _require(node.start >= before)
+        entries.append(_Entry(begin, before, node))
         at = node.stop
-    stop = _stop(event) if is_flow else at
-    return _Node(values, start, stop, entries, _column(opening), is_flow)
-
-
-def _object(text: str, opening: MappingStartEvent, events: _Events, level: int) -> _Node:
-    is_flow = _is_flow(text, opening, "{")
-    start = _start(opening)
-    at = start + is_flow
-    entries: list[_Entry] = []
-    value: dict[str, Any] = {}
-    while type(event := next(events)) is not MappingEndEvent:
-        key = _node(text, event, events, MAX_DEPTH)
-        _require(type(event) is ScalarEvent and key.start == _gap(text, at, is_flow))
-        name = str(getattr(event, "value", ""))
-        if name in value or (key.is_plain and name == _MERGE):
-            raise ValueError("a duplicate or a merge key")
-        node = _node(text, next(events), events, level)
-        before = _after_colon(text, key.stop)
-        _require(is_flow or before > key.stop)
-        entries.append(_Entry(key.start, before, node))
-        value[name] = node.value
-        at = node.stop
-    stop = _stop(event) if is_flow else at
-    return _Node(value, start, stop, entries, _column(opening), is_flow)
-
-
-def _is_flow(text: str, opening: SequenceStartEvent | MappingStartEvent, bracket: str) -> bool:
-    if opening.flow_style:
-        _require(text[_start(opening)] == bracket)
-    return bool(opening.flow_style)
-
-
-def _gap(text: str, at: int, is_flow: bool) -> int:
-    """Return the end of the blanks and comments at a position; in flow style also of the comma."""
-    match = (_FLOW_GAP if is_flow else _GAP).match(text, at)
-    return match.end() if match else at
+    values = [entry.node.value for entry in entries]
+    value = values if is_list else dict(zip(names, values, strict=True))
+    stop = event.end_mark.index if is_flow else at
+    return _Node(value, start, stop, entries, opening.start_mark.column, is_flow)
 
 
 def _after_colon(text: str, at: int) -> int:
     """Return the end of the colon after a key, or of the key if there is none."""
-    colon = _gap(text, at, False)
+    colon = _end(_GAP, text, at)
     return colon + 1 if text.startswith(":", colon) else at
 
 
-def _start(event: Event) -> int:
-    return event.start_mark.index if event.start_mark else 0
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Return the end of a pattern that matches everywhere."""
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
-def _stop(event: Event) -> int:
-    return event.end_mark.index if event.end_mark else 0
-
-
-def _column(event: Event) -> int:
-    return event.start_mark.column if event.start_mark else 0
-
-
-def _require(expected: bool) -> None:
-    if not expected:
-        raise ValueError("a notation that is not written")
-
-
-def _with_documents(text: str, documents: list[_Document], new: list[Any]) -> str:
+def _with_documents(text: str, documents: list[_Entry], new: list[Any]) -> str:
     """Return a text with some of its documents, at least two, because one is not read as a list."""
     values = [document.node.value for document in documents]
-    reduced, marker = _kept_items(new, values)
-    if marker and type(values[-1]) is str:
-        reduced.pop(len(values) - 1, None)
-    for index in _needed(values, reduced, bool(marker)):
-        reduced[index] = values[index]
+    kept, marker = _kept(new, values)
+    for index, value in enumerate(values):
+        if len(kept) + bool(marker) < 2:
+            kept.setdefault(index, value)
     edits: list[_Edit] = []
-    for index, document in enumerate(documents):
-        if index in reduced and document.node.entries:
-            _reduce(text, document.node, reduced[index], document.node.start, edits)
-        elif index not in reduced:
-            stop = documents[index + 1].start if index + 1 < len(documents) else len(text)
-            edits.append(_Edit(document.start, stop))
+    stops = [document.start for document in documents[1:]]
+    for index, stop in enumerate([*stops, len(text)]):
+        if index not in kept:
+            edits.append(_Edit(documents[index].start, stop))
+        elif documents[index].node.entries:
+            _reduce(text, documents[index], kept[index], edits)
     result = _edited(text, edits)
     if not marker:
         return result
@@ -283,106 +220,84 @@ def _with_documents(text: str, documents: list[_Document], new: list[Any]) -> st
     return f"{result}{'' if result.endswith(end) else end}--- {_quoted(marker)}{end}"
 
 
-def _needed(values: list[Any], kept: Collection[int], has_marker: bool) -> list[int]:
-    """Return the indices of documents that must also stay: without a marker one with structure, and two in all."""
-    structured = [index for index, value in enumerate(values) if type(value) is list or type(value) is dict]
-    is_missing = not has_marker and not any(index in kept for index in structured)
-    needed = structured[:1] if is_missing else []
-    if len(kept) + len(needed) + has_marker < 2:
-        others = (index for index in range(len(values)) if index not in kept and index not in needed)
-        needed.append(next(others))
-    return needed
-
-
-def _reduce(text: str, node: _Node, new: Any, before: int, edits: list[_Edit], in_flow: bool = False) -> int:
-    """Add the edits that leave a part of a node, and return where the text ends that stays."""
-    if type(new) is str and new != node.value:
-        _replace(node.start, node.stop, _spelled(node, new, in_flow), edits)
-    if type(new) is not list and type(new) is not dict:
-        return node.stop
-    kept, marker = _kept(node, new)
-    if not kept:
-        _empty(node, marker, before, edits)
-        return node.stop
-    if node.is_flow:
-        _leave_out_in_flow(node, kept, edits)
-    else:
-        _leave_out_lines(text, node, kept, edits)
-    stop = node.stop
-    for index, item in kept.items():
-        entry = node.entries[index]
-        stop = _reduce(text, entry.node, item, entry.before, edits, node.is_flow)
-    if marker and node.is_flow:
-        edits.append(_Edit(stop, stop, f", {_quoted(marker)}"))
-    elif marker:
-        edits.append(_marker_line(text, stop, f"{' ' * node.column}- {_quoted(marker)}"))
-    return node.stop if node.is_flow else stop
-
-
-def _kept(node: _Node, new: Any) -> tuple[dict[int, Any], str]:
-    """Return the part of each entry that stays by its index, and the marker at the end of a list."""
+def _kept(new: Any, old: Any) -> tuple[dict[int, Any], str]:
+    """Return the part of each entry that stays, by its index, and a new marker, which replaces an earlier one."""
     if type(new) is dict:
-        return {index: new[key] for index, key in enumerate(node.value) if key in new}, ""
-    return _kept_items(new, node.value)
-
-
-def _kept_items(new: list[Any], old: list[Any]) -> tuple[dict[int, Any], str]:
-    """Return the part of each item that stays by its index, and the marker if the list does not have it already."""
+        return {index: new[key] for index, key in enumerate(old) if key in new}, ""
     marker = new[-1] if new and is_marker(new[-1]) else ""
     items = new[:-1] if marker else new
-    kept = dict(zip(origins(items, old) or (), items, strict=True))
-    if marker and old[-1:] == [marker]:
-        kept[len(old) - 1] = marker
-        marker = ""
+    kept = dict(zip(origins(items, old) or (), items, strict=False))
+    if marker and old and marker == old[-1]:
+        return {**kept, len(old) - 1: marker}, ""
+    if marker and old and is_marker(old[-1]):
+        kept.pop(len(old) - 1, None)
     return kept, marker
 
 
-def _empty(node: _Node, marker: str, before: int, edits: list[_Edit]) -> None:
-    """Leave an empty list or object, or only a marker."""
+def _reduce(text: str, entry: _Entry, new: Any, edits: list[_Edit], in_flow: bool = False) -> int:
+    """Add the edits that leave a part of the value of an entry, and return where the text ends that stays."""
+    node = entry.node
+    if type(new) is str and new != node.value:
+        _shorten(node.start, node.stop, _spelled(node, new, in_flow), edits)
     if not node.entries:
-        return
-    if marker and not node.is_flow:
-        edits.append(_Edit(node.entries[0].before, node.stop, f" {_quoted(marker)}"))
-    elif marker:
-        edits.append(_Edit(node.start, node.stop, f"[{_quoted(marker)}]"))
+        return node.stop
+    kept, marker = _kept(new, node.value)
+    if not kept:
+        _empty(entry, marker, edits)
+        return node.stop
+    _leave_out(text, node, kept, edits)
+    stop = node.stop
+    for index, item in kept.items():
+        stop = _reduce(text, node.entries[index], item, edits, node.is_flow)
+    if node.is_flow:
+        edits.append(_Edit(stop, stop, f", {_quoted(marker)}" if marker else ""))
+        return node.stop
+    if marker:
+        edits.append(_marker_line(text, stop, f"{' ' * node.column}- {_quoted(marker)}"))
+    return stop
+
+
+def _empty(entry: _Entry, marker: str, edits: list[_Edit]) -> None:
+    """Leave an empty list or object, or a list with only a marker, on the line of the key or the dash."""
+    node = entry.node
+    start = node.start if node.is_flow else entry.before
+    blank = "" if start == node.start else " "
+    if marker:
+        edits.append(_Edit(start, node.stop, f"{blank}[{_quoted(marker)}]"))
     else:
-        brackets = "[]" if type(node.value) is list else "{}"
-        start = node.start if node.is_flow else before
-        _replace(start, node.stop, brackets if start == node.start else f" {brackets}", edits)
+        _shorten(start, node.stop, blank + ("[]" if type(node.value) is list else "{}"), edits)
 
 
-def _replace(start: int, stop: int, text: str, edits: list[_Edit]) -> None:
+def _shorten(start: int, stop: int, text: str, edits: list[_Edit]) -> None:
     """Replace a range of the text unless that makes it longer."""
     if len(text) <= stop - start:
         edits.append(_Edit(start, stop, text))
 
 
-def _leave_out_in_flow(node: _Node, kept: dict[int, Any], edits: list[_Edit]) -> None:
-    """Leave out items in brackets: those before the first that stays with the following comma, others with theirs."""
-    first = min(kept)
-    edits.append(_Edit(node.entries[0].start, node.entries[first].start))
-    for index in range(first + 1, len(node.entries)):
-        if index not in kept:
-            edits.append(_Edit(node.entries[index - 1].node.stop, node.entries[index].node.stop))
+def _leave_out(text: str, node: _Node, kept: dict[int, Any], edits: list[_Edit]) -> None:
+    """Leave out the lines of entries, or in brackets the items with their comma.
 
-
-def _leave_out_lines(text: str, node: _Node, kept: dict[int, Any], edits: list[_Edit]) -> None:
-    """Leave out the lines of entries. If the first stands behind a dash, the first that stays takes its place."""
-    begin = node.entries[0].start
+    The first entry that stays takes the place of those before it if they start behind a bracket or a dash.
+    """
+    entries = node.entries
+    begin = entries[0].start
     first = 0
-    if text[begin - node.column : begin].strip(" "):
+    if node.is_flow or text[begin - node.column : begin].strip(" "):
         first = min(kept)
-        edits.append(_Edit(begin, node.entries[first].start))
-    for index in range(first, len(node.entries)):
-        if index not in kept:
-            entry = node.entries[index]
-            edits.append(_Edit(entry.start - node.column, _next_line(text, entry.node.stop, node.column)))
+        edits.append(_Edit(begin, entries[first].start))
+    for index in range(first, len(entries)):
+        stop = entries[index].node.stop
+        if index in kept:
+            continue
+        if node.is_flow:
+            edits.append(_Edit(entries[index - 1].node.stop, stop))
+        else:
+            edits.append(_Edit(entries[index].start - node.column, _next_line(text, stop, node.column)))
 
 
 def _next_line(text: str, at: int, column: int) -> int:
     """Return the start of the line after an entry, and after the blank lines and deeper comments that follow it."""
-    rest = _REST_OF_LINE.match(text, at)
-    at = rest.end() if rest else at
+    at = _end(_REST_OF_LINE, text, at)
     while at < len(text):
         line = _LINE_WITHOUT_VALUE.match(text, at)
         if line is None or (line[2].startswith("#") and len(line[1]) <= column):
@@ -393,19 +308,16 @@ def _next_line(text: str, at: int, column: int) -> int:
 
 def _marker_line(text: str, at: int, line: str) -> _Edit:
     """Return the edit that adds a line after the line of a position."""
-    rest = _REST_OF_LINE.match(text, at)
-    stop = rest.end() if rest else at
+    stop = _end(_REST_OF_LINE, text, at)
     end = line_end(text)
-    return _Edit(stop, stop, f"{line}{end}" if rest and rest[1] else f"{end}{line}")
+    has_end = text.endswith(("\r", "\n"), at, stop)
+    return _Edit(stop, stop, line + end if has_end else end + line)
 
 
 def _spelled(node: _Node, new: str, in_flow: bool) -> str:
     """Return how a text is written: without quotes if it had none and needs none, otherwise as in JSON."""
-    if node.is_plain and not in_flow:
-        found = read_yaml(f"- {new}")
-        if found is not None and found[0] == [new]:
-            return new
-    return _quoted(new)
+    found = read_yaml(f"- {new}") if node.is_plain and not in_flow else None
+    return new if found is not None and found[0] == [new] else _quoted(new)
 
 
 def _quoted(text: str) -> str:
@@ -417,7 +329,7 @@ def _edited(text: str, edits: list[_Edit]) -> str:
     """Return a text with some edits, which do not overlap."""
     parts: list[str] = []
     at = 0
-    for edit in sorted(edits, key=lambda edit: edit[:2]):
-        parts += text[at : edit.start], edit.text
-        at = edit.stop
+    for start, stop, new in sorted(edits, key=lambda edit: edit[:2]):
+        parts += text[at:start], new
+        at = stop
     return "".join([*parts, text[at:]])
