@@ -95,6 +95,8 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         written = [text[: blocks[0].pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
             _keep_start(text, block, plan, lead, end)
+            if max(plan) + 1 < len(block.pairs) and _ends_with_rule(plan[max(plan)]):
+                return None
             written.append(_written(text, block, plan, end))
         return with_marker("".join(written), new[len(found) :], text)
 
@@ -237,8 +239,7 @@ def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], o
             plan.setdefault(place, item)
     if marker:
         last = block.pairs[max(plan)]
-        label = text[last.start : last.value(text).start]
-        plan[max(plan)] += f"{end}{label}{marker[0]}"
+        plan[max(plan)] += f"{end}{_pair(text, last, marker[0])}"
     return plan
 
 
@@ -249,17 +250,26 @@ def _first_key(block: _Block, plan: Plan) -> str:
 
 
 def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> None:
-    """Keep what a block needs to be read as a block: perhaps its first two pairs, and a title above indented pairs."""
+    """Keep what a block needs to be read as a block: perhaps its first two keys, and a title above indented pairs."""
     first = 1 if _has_title(block) else 0
     pairs = {index: new for index, new in plan.items() if index >= first}
     written = _written(text, block, pairs, end)
     lines = [*_LINE.finditer(written)]
     if not (pairs and (lines[0]["pair"] == lead or _is_sure(written, lines, 0))):
-        for index, pair in enumerate(block.pairs[first : first + 2], first):
-            plan.setdefault(index, text[pair.value(text)])
+        keys = [*dict.fromkeys(pair.key for pair in block.pairs[first:])][:2]
+        for index, pair in enumerate(block.pairs[first:], first):
+            if pair.key in keys:
+                plan.setdefault(index, text[pair.value(text)])
     is_indented = text[block.pairs[min(plan.keys() - {0}, default=0)].start] in " \t"
     if first and (plan.get(0) == "" or is_indented):
         plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
+
+
+def _ends_with_rule(value: str) -> bool:
+    """Return whether the last line of a value would separate blocks if no other value followed."""
+    before, _, last = value.rpartition("\n")
+    line = _LINE.match(last)
+    return bool(before and line and line.lastgroup == "rule")
 
 
 def _has_title(block: _Block) -> bool:
@@ -282,4 +292,5 @@ def _pair(text: str, pair: _Pair, new: str) -> str:
     value = pair.value(text)
     if not new and value.start < value.stop:
         return text[pair.start : pair.label]
-    return f"{text[pair.start : value.start]}{new}"
+    label = text[pair.start : value.start]
+    return f"{label} {new}" if new and label.endswith(":") else f"{label}{new}"

@@ -54,5 +54,5 @@ def marker_of(new: Sequence[Any], found: Sequence[int]) -> str:
 
 def _is_cut(new: str, old: str) -> bool:
     """Return whether a text is empty, or starts like another before its first marker."""
-    before, marker, _ = new.partition(markers.PREFIX)
-    return not new or (bool(marker) and old.startswith(before.removesuffix(" ")))
+    before, _, marker = new.partition(markers.PREFIX)
+    return not new or (" more characters" in marker and old.startswith(before.removesuffix(" ")))
