@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import pairwise, starmap
+from typing import Any, NamedTuple, TypeAlias
 
 from reducer.formats.lines import line_end, marker_paragraph, with_marker
 from reducer.formats.parts import origins
@@ -29,8 +29,11 @@ _LINE = re.compile(
 _RULES = ("rule",)
 _ALL = ("rule", "blank")
 
-Lines = Sequence[re.Match[str]]
-"""The pairs, rule lines and blank lines of a text."""
+Line: TypeAlias = tuple[str | None, int, int, int, str]
+"""`pair`, `rule` or `blank`, where the line starts, where its label ends, its indentation, and the key of a pair.
+
+Plain tuples of texts and numbers cost the garbage collector no time.
+"""
 
 
 class _Start(NamedTuple):
@@ -67,6 +70,10 @@ class _Block(NamedTuple):
     """Where the separator after it ends."""
 
 
+Found: TypeAlias = tuple[list[tuple[str, int, int, int]], int]
+"""A block whose pairs are plain tuples."""
+
+
 def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
     """Return the blocks of a text of which two have the same key, and a function that writes a part of them.
 
@@ -75,7 +82,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
     stop = marker_paragraph(text)
     end = line_end(text)
     blocks = list(_blocks(text, stop))
-    value = [_value(text, block) for block in blocks]
+    value = [_value(text, pairs) for pairs, _ in blocks]
     if not blocks or (stop == len(text) and not _have_key(value)):
         return None
 
@@ -83,7 +90,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         found = origins(new, value) if type(new) is list else None
         if not found:
             return None
-        kept = [blocks[index] for index in found]
+        kept = [_block(blocks[index]) for index in found]
         plans = []
         for block, index, item in zip(kept, found, new, strict=False):
             plan = _plan(text, block, item, value[index], end)
@@ -92,7 +99,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
             plans.append(plan)
         firsts = [_first_key(block, plan) for block, plan in zip(kept, plans, strict=True)]
         lead = _lead(firsts)
-        written = [text[: blocks[0].pairs[0].start]]
+        written = [text[: _block(blocks[0]).pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
             _keep_start(text, block, plan, lead, end)
             if max(plan) + 1 < len(block.pairs) and _ends_with_rule(plan[max(plan)]):
@@ -114,45 +121,52 @@ def _have_key(blocks: list[dict[str, Any]]) -> bool:
     return False
 
 
-def _blocks(text: str, stop: int) -> Iterator[_Block]:
-    lines = [*_LINE.finditer(text, 0, stop)]
+def _block(found: Found) -> _Block:
+    pairs, end = found
+    return _Block([*starmap(_Pair, pairs)], end)
+
+
+def _lines(text: str, stop: int) -> list[Line]:
+    lines = _LINE.finditer(text, 0, stop)
+    return [(line.lastgroup, *line.span(), len(line["indent"]), line["pair"]) for line in lines]
+
+
+def _blocks(text: str, stop: int) -> Iterator[Found]:
+    lines = _lines(text, stop)
     groups, end = _groups(text, lines, stop)
     lead = _lead([group.key for group in groups])
     starts = [group for group in groups if group.is_sure or group.key == lead]
     starts.append(_Start(stop, end, len(lines), "", True))
     for start, following in pairwise(starts):
-        yield _Block(list(_pairs(lines, start, following)), following.at)
+        yield list(_pairs(lines, start, following)), following.at
 
 
-def _groups(text: str, lines: Lines, stop: int) -> tuple[list[_Start], int]:
+def _groups(text: str, lines: Sequence[Line], stop: int) -> tuple[list[_Start], int]:
     """Return the groups of a text that can begin a block, and where the last group ends."""
-    has_rules = any(line.lastgroup == "rule" for line in lines)
-    by_all = _groups_between(_ALL, text, lines, stop)
-    if not has_rules:
-        return by_all
-    by_rules = _groups_between(_RULES, text, lines, stop)
-    if _lead([group.key for group in by_rules[0]]) or not _lead([group.key for group in by_all[0]]):
+    has_rules = any(kind == "rule" for kind, *_ in lines)
+    by_rules = _groups_between(_RULES, text, lines, stop) if has_rules else ([], stop)
+    if _lead([group.key for group in by_rules[0]]):
         return by_rules
-    return by_all
+    by_all = _groups_between(_ALL, text, lines, stop)
+    return by_all if not has_rules or _lead([group.key for group in by_all[0]]) else by_rules
 
 
-def _groups_between(separators: Sequence[str], text: str, lines: Lines, stop: int) -> tuple[list[_Start], int]:
+def _groups_between(separators: Sequence[str], text: str, lines: Sequence[Line], stop: int) -> tuple[list[_Start], int]:
     groups: list[_Start] = []
     at = above = 0
     before = (0, 0)  # the group above: where it starts, and where the one above that ends
     is_first = True
-    for number, line in enumerate(lines):
-        begin = line.start()
-        if line.lastgroup in separators or (line.lastgroup == "blank" and begin == at):
+    for number, (kind, begin, end, indent, key) in enumerate(lines):
+        if kind in separators or (kind == "blank" and begin == at):
             if begin > at:
                 before = (at, above)
                 above = begin
-            at = line.end() + 1
+            at = end + 1
             is_first = True
-        elif line.lastgroup == "pair" and is_first:
+        elif kind == "pair" and is_first:
             is_first = False
-            start = _Start(at, above, number, line["pair"], _is_sure(text, lines, number))
-            if begin == at and _is_title(text[before[0] : above], line["indent"]):
+            start = _Start(at, above, number, key, _is_sure(text, lines, number))
+            if begin == at and _is_title(text[before[0] : above], indent):
                 start = start._replace(at=before[0], above=before[1])
             if groups and groups[-1].at == start.at:
                 groups.pop()  # a title that looks like a pair
@@ -161,17 +175,17 @@ def _groups_between(separators: Sequence[str], text: str, lines: Lines, stop: in
     return groups, above if at >= stop else stop
 
 
-def _is_sure(text: str, lines: Lines, number: int) -> bool:
+def _is_sure(text: str, lines: Sequence[Line], number: int) -> bool:
     """Return whether another pair is on the line below a pair."""
-    line, following = lines[number], lines[min(number + 1, len(lines) - 1)]
-    is_next = following.start() == text.find("\n", line.end()) + 1
-    return is_next and following.lastgroup == "pair" and len(following["indent"]) <= len(line["indent"])
+    _, _, label, indent, _ = lines[number]
+    kind, begin, _, below, _ = lines[min(number + 1, len(lines) - 1)]
+    return kind == "pair" and below <= indent and begin == text.find("\n", label) + 1
 
 
-def _is_title(group: str, indent: str) -> bool:
+def _is_title(group: str, indent: int) -> bool:
     """Return whether a group is one line that is less indented than the block below it."""
     is_one = group.find("\n") == len(group) - 1
-    return is_one and len(group) - len(group.lstrip(" \t")) < len(indent)
+    return is_one and len(group) - len(group.lstrip(" \t")) < indent
 
 
 def _lead(keys: Sequence[str]) -> str:
@@ -180,36 +194,32 @@ def _lead(keys: Sequence[str]) -> str:
     return next((key for key in keys if counts[key] > 1), "")
 
 
-def _pairs(lines: Lines, start: _Start, following: _Start) -> Iterator[_Pair]:
+def _pairs(lines: Sequence[Line], start: _Start, following: _Start) -> Iterator[tuple[str, int, int, int]]:
     """Yield the pairs from the start of a block to the start of the following one."""
-    first = lines[start.pair]
-    if start.at < first.start():
-        yield _Pair(TITLE, start.at, start.at, first.start())
-    indent = len(first["indent"])
-    key, begin, label = first["pair"], *first.span()
-    for line in lines[start.pair + 1 : following.pair]:
-        if line.lastgroup == "pair" and len(line["indent"]) <= indent:
-            at, end = line.span()
-            if at < following.above:
-                yield _Pair(key, begin, label, at)
-                key, begin, label = line["pair"], at, end
-    yield _Pair(key, begin, label, following.above)
+    _, begin, label, most, key = lines[start.pair]
+    if start.at < begin:
+        yield TITLE, start.at, start.at, begin
+    for kind, at, end, indent, name in lines[start.pair + 1 : following.pair]:
+        if kind == "pair" and indent <= most and at < following.above:
+            yield key, begin, label, at
+            key, begin, label = name, at, end
+    yield key, begin, label, following.above
 
 
-def _value(text: str, block: _Block) -> dict[str, Any]:
+def _value(text: str, pairs: Sequence[tuple[str, int, int, int]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
-    for pair in block.pairs:
-        item = text[pair.label : pair.end].strip()
-        if pair.key not in value:
-            value[pair.key] = item
-        elif type(value[pair.key]) is list:
-            value[pair.key].append(item)
+    for key, _, label, end in pairs:
+        item = text[label:end].strip()
+        if key not in value:
+            value[key] = item
+        elif type(value[key]) is list:
+            value[key].append(item)
         else:
-            value[pair.key] = [value[pair.key], item]
+            value[key] = [value[key], item]
     return value
 
 
-Plan = dict[int, str]
+Plan: TypeAlias = dict[int, str]
 """The values of the pairs of a block that stay, by index."""
 
 
@@ -254,8 +264,8 @@ def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> No
     first = 1 if _has_title(block) else 0
     pairs = {index: new for index, new in plan.items() if index >= first}
     written = _written(text, block, pairs, end)
-    lines = [*_LINE.finditer(written)]
-    if not (pairs and (lines[0]["pair"] == lead or _is_sure(written, lines, 0))):
+    lines = _lines(written, len(written))
+    if not (pairs and (lines[0][-1] == lead or _is_sure(written, lines, 0))):
         keys = [*dict.fromkeys(pair.key for pair in block.pairs[first:])][:2]
         for index, pair in enumerate(block.pairs[first:], first):
             if pair.key in keys:
