@@ -62,4 +62,6 @@ def _is_part_of_json(new: str, old: str) -> bool:
 def _is_cut(new: str, old: str) -> bool:
     """Return whether a text is empty, or starts like another before its first marker."""
     marker = new.find(markers.PREFIX, 0, len(old) + len(markers.PREFIX) + 1)
+    if marker == 0 and is_marker(new):
+        return False
     return not new or (marker >= 0 and old.startswith(new[:marker].removesuffix(" ")))
