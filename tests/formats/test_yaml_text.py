@@ -134,7 +134,8 @@ def test_parts_of_texts(text: str, chosen: Random, marked: bool) -> None:
 def test_values_are_those_of_the_composer(text: str) -> None:
     found = read_yaml(text)
     assume(found is not None)
-    documents = list(yaml.load_all(text, Loader=yaml.CBaseLoader))
+    whole = text if text.endswith("\n") else text + "\n"
+    documents = list(yaml.load_all(whole, Loader=yaml.CBaseLoader))
     value = documents if len(documents) > 1 else documents[0]
     assert _spelled(found[0], value)
 
