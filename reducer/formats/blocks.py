@@ -73,6 +73,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
     With a marker at the end, one block is enough. The value of a repeated key is the list of its values.
     """
     stop = marker_paragraph(text)
+    end = line_end(text)
     blocks = list(_blocks(text, stop))
     value = [_value(text, block) for block in blocks]
     if not blocks or (stop == len(text) and not _have_key(value)):
@@ -85,7 +86,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         kept = [blocks[index] for index in found]
         plans = []
         for block, index, item in zip(kept, found, new, strict=False):
-            plan = _plan(text, block, item, value[index])
+            plan = _plan(text, block, item, value[index], end)
             if plan is None:
                 return None
             plans.append(plan)
@@ -94,7 +95,7 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         written = [text[: blocks[0].pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
             _keep_start(text, block, plan, lead)
-            written.append(_written(text, block, plan))
+            written.append(_written(text, block, plan, end))
         return with_marker("".join(written), new[len(found) :], text)
 
     return value + [text[stop:].strip()] * (stop < len(text)), write
@@ -182,13 +183,15 @@ def _pairs(lines: Lines, start: _Start, following: _Start) -> Iterator[_Pair]:
     first = lines[start.pair]
     if start.at < first.start():
         yield _Pair(TITLE, start.at, start.at, first.start())
-    last = first
+    indent = len(first["indent"])
+    key, begin, label = first["pair"], *first.span()
     for line in lines[start.pair + 1 : following.pair]:
-        is_pair = line.lastgroup == "pair" and len(line["indent"]) <= len(first["indent"])
-        if is_pair and line.start() < following.above:
-            yield _Pair(last["pair"], last.start(), last.end(), line.start())
-            last = line
-    yield _Pair(last["pair"], last.start(), last.end(), following.above)
+        if line.lastgroup == "pair" and len(line["indent"]) <= indent:
+            at, end = line.span()
+            if at < following.above:
+                yield _Pair(key, begin, label, at)
+                key, begin, label = line["pair"], at, end
+    yield _Pair(key, begin, label, following.above)
 
 
 def _value(text: str, block: _Block) -> dict[str, Any]:
@@ -208,7 +211,7 @@ Plan = dict[int, str]
 """The values of the pairs of a block that stay, by index."""
 
 
-def _plan(text: str, block: _Block, item: Any, old: dict[str, Any]) -> Plan | None:
+def _plan(text: str, block: _Block, item: Any, old: dict[str, Any], end: str) -> Plan | None:
     """Return what is left of a block, or None if it is nothing that a block can have."""
     places: dict[str, list[int]] = {}
     for index, pair in enumerate(block.pairs):
@@ -218,13 +221,13 @@ def _plan(text: str, block: _Block, item: Any, old: dict[str, Any]) -> Plan | No
         if type(new) is not type(old[key]):
             return None
         if type(new) is list:
-            plan.update(_plan_of_list(text, block, places[key], new, old[key]))
+            plan.update(_plan_of_list(text, block, places[key], new, old[key], end))
         else:
             plan[places[key][0]] = new
     return plan if type(item) is dict else None
 
 
-def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], old: list[str]) -> Plan:
+def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], old: list[str], end: str) -> Plan:
     """Return what is left of a repeated key: at least one value and the marker of the others, or two values."""
     found = origins(new, old) or []
     plan = {places[index]: item for index, item in zip(found, new, strict=False)}
@@ -235,7 +238,7 @@ def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], o
     if marker:
         last = block.pairs[max(plan)]
         label = text[last.start : last.value(text).start]
-        plan[max(plan)] += f"{line_end(text)}{label}{marker[0]}"
+        plan[max(plan)] += f"{end}{label}{marker[0]}"
     return plan
 
 
@@ -246,8 +249,10 @@ def _first_key(block: _Block, plan: Plan) -> str:
 
 
 def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
-    """Keep the first two pairs of a block that would not be read as a block without them."""
-    first = int(block.pairs[0].label == block.pairs[0].start)  # after the title
+    """Keep what a block needs to be read as a block: a title above indented pairs, and perhaps its first two pairs."""
+    first = 1 if _has_title(block) else 0
+    if first and (plan.get(0) == "" or text[block.pairs[1].start] in " \t"):
+        plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
     left = sorted(index for index in plan if index >= first)
     if left and block.pairs[left[0]].key == lead:
         return
@@ -257,13 +262,17 @@ def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
         plan.setdefault(index, text[pair.value(text)])
 
 
-def _written(text: str, block: _Block, plan: Plan) -> str:
+def _has_title(block: _Block) -> bool:
+    return block.pairs[0].label == block.pairs[0].start
+
+
+def _written(text: str, block: _Block, plan: Plan, end: str) -> str:
     written = []
     for index, new in sorted(plan.items()):
         pair = block.pairs[index]
-        is_adjacent = index + 1 in plan
+        is_adjacent = index + 1 in plan or (index == 0 and _has_title(block))
         written.append(_pair(text, pair, new))
-        written.append(text[pair.value(text).stop : pair.end] if is_adjacent else line_end(text))
+        written.append(text[pair.value(text).stop : pair.end] if is_adjacent else end)
     written[-1] = text[block.pairs[-1].value(text).stop : block.end]
     return "".join(written)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from reducer.formats.parts import is_marker
@@ -20,6 +21,7 @@ _MAX_AFTER = 3
 """The number of lines below a table, without an empty line between them, that do not fit its columns."""
 _WORD = re.compile(r"[^ ]+")
 _GAP = re.compile(r" {2,}")
+_BLANKS = re.compile(rb"\0+")
 _NO_NAME = re.compile(r"[|=]|:\d|[.,;:!?]$")
 _SUMMARY = re.compile(
     r"\(?\d+ (?:rows?|items?|results?|records?|entries|packages?|loaded|listed|found|total)\b.*"
@@ -70,12 +72,12 @@ def psql_table(lines: Sequence[str], rule: int) -> Table | None:
     places = [match.start() for match in re.finditer(r"\+", lines[rule])]
     if len(pieces) < _LEAST_COLUMNS or not all(piece and not piece.strip("-") for piece in pieces):
         return None
+    bars = itemgetter(*places)
+    slices = [slice(start + 1, stop) for start, stop in zip([-1, *places], [*places, None], strict=True)]
 
     def cut(line: str) -> list[str]:
-        is_aligned = len(line) > places[-1] and all(line[place] in "|+" for place in places)
-        if not is_aligned:
-            return line.split("|")
-        return [line[start + 1 : stop] for start, stop in pairwise([-1, *places, len(line)])]
+        is_aligned = len(line) > places[-1] and not "".join(bars(line)).strip("|+")
+        return [line[one] for one in slices] if is_aligned else line.split("|")
 
     stop = rule + 1
     while stop < len(lines) and "|" in lines[stop] and not is_marker_line(lines, stop):
@@ -142,16 +144,16 @@ def _fixed_table(lines: Sequence[str], at: int, stop: int, words: Sequence[re.Ma
     starts = _starts(words, body)
     if len(starts) < _LEAST_COLUMNS:
         return None
-    ends = [*starts[1:], None]
+    slices = [slice(start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
 
     def cut(line: str) -> list[str]:
-        return [line[start:stop] for start, stop in zip(starts, ends, strict=True)]
+        return [line[one] for one in slices]
 
     return _table(_Layout(cut, ""), lines, heads, range(first, first + len(body)))
 
 
 def _is_rule(line: str) -> bool:
-    return bool(line.strip()) and not line.strip("-= \r")
+    return not line.strip("-= \r")
 
 
 def _body(lines: Sequence[str], words: Sequence[re.Match[str]], may_follow: int) -> Sequence[str]:
@@ -180,30 +182,32 @@ def _occupied(lines: Iterable[str]) -> int:
 
 def _fits(words: Sequence[re.Match[str]], occupied: int) -> bool:
     columns = _columns(words, occupied)
-    return all(_blank(columns, one, other) >= 0 for one, other in pairwise(words) if other.start() - one.end() > 1)
+    wide = [(one, other) for one, other in pairwise(words) if other.start() - one.end() > 1]
+    return all(columns.find(0, one.end(), other.start()) >= 0 for one, other in wide)
 
 
 def _columns(words: Sequence[re.Match[str]], occupied: int) -> bytes:
     return occupied.to_bytes(max(words[-1].end(), occupied.bit_length() // 8 + 1), "little")
 
 
-def _blank(columns: bytes, one: re.Match[str], other: re.Match[str]) -> int:
-    """Return the last blank column between two words of the header, or -1."""
-    return columns.rfind(0, one.end(), other.start())
+def _blanks(columns: bytes, one: re.Match[str], other: re.Match[str]) -> list[tuple[int, int]]:
+    """Return how wide each range of blank columns between two words of the header is, and where it ends."""
+    found = _BLANKS.finditer(columns, one.end(), other.start())
+    return [(match.end() - match.start(), match.end()) for match in found]
 
 
 def _starts(words: Sequence[re.Match[str]], body: Sequence[str]) -> list[int]:
-    """Return where the columns start: after the last blank column in each gap of the header.
+    """Return where the columns start: after the widest blank range in each gap of the header.
 
     One blank separates columns only if each row has a text below both words.
     """
     columns = _columns(words, _occupied(body))
     starts = [0]
     for one, other in pairwise(words):
-        blank = _blank(columns, one, other)
+        blanks = _blanks(columns, one, other)
         is_wide = other.start() - one.end() > 1
-        if blank >= 0 and (is_wide or (_are_below(body, one) and _are_below(body, other))):
-            starts.append(blank + 1)
+        if blanks and (is_wide or (_are_below(body, one) and _are_below(body, other))):
+            starts.append(max(blanks)[1])
     return starts
 
 

@@ -21,6 +21,7 @@ _CELLS = {
 }
 _COMMENTS = re.compile(r"(?:#[^\n]*(?:\n|\Z)|\r?\n)*+")
 _LINE_ENDS = re.compile(r"(?:\r?\n)*+")
+_QUOTES = re.compile(r'[\t,;|\n\r"]')
 _RULE = re.compile(r"[ \t]*:?-+:?[ \t]*")
 _ZEEK_NAMES = "#fields\t"
 _ZEEK_TYPES = "#types\t"
@@ -35,13 +36,16 @@ class _Line(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Where the header and the rows of a text are. `heads` are the lines of the header, each with what is before it."""
+    """Where the rows of a text start, after the lines of a header, each with what is before its cells.
+
+    With comments, there may be some after the rows.
+    """
 
     separator: str
     heads: list[tuple[str, _Line]]
     begin: int
     start: int
-    stop: int
+    has_comments: bool
 
 
 def read_csv(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
@@ -62,30 +66,30 @@ def _layouts(text: str) -> list[_Layout]:
     begin = len(_BOM) if text.startswith(_BOM) else 0
     comments = _COMMENTS.match(text, begin)
     start = comments.end() if comments else begin
-    stop = _without_comments(text, start) if text.startswith("#", begin) else len(text)
-    found = [layout for layout in (_layout(text, begin, start, stop, one) for one in _SEPARATORS) if layout]
+    found = [layout for layout in (_layout(text, begin, start, separator) for separator in _SEPARATORS) if layout]
     return sorted(found, key=lambda layout: -len(layout.heads[0][1].cells))
 
 
-def _layout(text: str, begin: int, start: int, stop: int, separator: str) -> _Layout | None:
+def _layout(text: str, begin: int, start: int, separator: str) -> _Layout | None:
     fields = text.find(_ZEEK_NAMES, begin, start) if separator == "\t" else -1
     if fields >= 0:
-        return _zeek_layout(text, fields, start, stop)
+        return _zeek_layout(text, fields, start)
     last = _last_comment(text, begin, start)
-    if last < start and _width(text, last, separator) == _width(text, start, separator):
+    is_header = _width(text, last, separator) == _width(text, start, separator)
+    if last < start and (is_header or text.startswith(PREFIX, start)):
         start = last
     header, rows = _line(text, start, separator)
-    return _Layout(separator, [("", header)], start, rows, stop) if _is_header(header) else None
+    return _Layout(separator, [("", header)], start, rows, text.startswith("#", begin)) if _is_header(header) else None
 
 
-def _zeek_layout(text: str, fields: int, start: int, stop: int) -> _Layout | None:
+def _zeek_layout(text: str, fields: int, start: int) -> _Layout | None:
     names, at = _line(text, fields + len(_ZEEK_NAMES), "\t")
     heads = [(_ZEEK_NAMES, names)]
     if text.startswith(_ZEEK_TYPES, at):
         types, at = _line(text, at + len(_ZEEK_TYPES), "\t")
         heads.append((_ZEEK_TYPES, types))
     widths = {len(head.cells) for _, head in heads}
-    return _Layout("\t", heads, fields, start, stop) if at == start and len(widths) == 1 and _is_header(names) else None
+    return _Layout("\t", heads, fields, start, True) if at == start and len(widths) == 1 and _is_header(names) else None
 
 
 def _last_comment(text: str, begin: int, start: int) -> int:
@@ -93,17 +97,6 @@ def _last_comment(text: str, begin: int, start: int) -> int:
     at = text.rfind("#", begin, start)
     at = max(begin, text.rfind("\n", begin, at) + 1) if at >= 0 else start
     return at if at < start and text[at + 1 : at + 2] not in ("", " ", "#", "\r", "\n") else start
-
-
-def _without_comments(text: str, start: int) -> int:
-    """Return where the comments and empty lines at the end of a text start."""
-    stop = len(text)
-    while stop > start:
-        begin = text.rfind("\n", start, stop - 1) + 1 or start
-        if text[begin] != "#" and text[begin:stop].strip():
-            break
-        stop = begin
-    return stop
 
 
 def _width(text: str, start: int, separator: str) -> int:
@@ -117,19 +110,34 @@ def _is_header(line: _Line) -> bool:
 
 
 def _line(text: str, start: int, separator: str) -> tuple[_Line, int]:
-    """Return the row that starts at a position, and where the next one starts."""
+    """Return the row that starts at a position, and where the next one starts.
+
+    Only a line with an odd number of quotes continues on the next one.
+    """
     stop = text.find("\n", start)
     end = "\n" if stop >= 0 else ""
     body = text[start:stop] if end else text[start:]
-    if '"' in body:
-        return _quoted_line(text, start, separator)
+    quotes = body.count('"')
+    if quotes % 2:
+        return _lines(text, start, separator)
     if end and body.endswith("\r"):
         body, end = body[:-1], "\r\n"
-    cells = body.split(separator)
-    return _ended(text, start + len(body), cells, cells, end)
+    if not quotes:
+        cells = body.split(separator)
+        return _ended(text, start + len(body), cells, cells, end)
+    found = _CELLS[separator].findall(body)
+    found = found[: [after for _, _, after in found].count(separator) + 1]
+    cells = [quoted or plain for quoted, plain, _ in found]
+    texts = [_unquoted(quoted) if quoted else plain for quoted, plain, _ in found]
+    return _ended(text, start + len(body), cells, texts, end)
 
 
-def _quoted_line(text: str, start: int, separator: str) -> tuple[_Line, int]:
+def _unquoted(cell: str) -> str:
+    return cell[1:-1].replace('""', '"')
+
+
+def _lines(text: str, start: int, separator: str) -> tuple[_Line, int]:
+    """Return the row whose cells may have several lines, and where the next one starts."""
     cells: list[str] = []
     texts: list[str] = []
     after = separator
@@ -141,7 +149,7 @@ def _quoted_line(text: str, start: int, separator: str) -> tuple[_Line, int]:
         quoted, plain, after = match.groups()
         start = match.end()
         cells.append(plain if quoted is None else quoted)
-        texts.append(plain if quoted is None else quoted[1:-1].replace('""', '"'))
+        texts.append(plain if quoted is None else _unquoted(quoted))
     if after == "\n" and cells[-1].endswith("\r"):
         cells[-1] = cells[-1][:-1]
         texts[-1] = texts[-1][:-1]
@@ -163,23 +171,25 @@ def _rows(text: str, layout: _Layout) -> tuple[list[Any], Callable[[Any], str | 
     names = layout.heads[0][1].texts
     width = len(names)
     separator = layout.separator
-    stop = len(text[: layout.stop].rstrip(" \r\n"))
-    lines: list[_Line] = []
-    marker: list[str] = []
+    stop = len(text.rstrip(" \r\n"))
+    value: list[Any] = []
+    lines: list[str] = []
     at = layout.start
-    while at < stop and not marker:
+    while at < stop:
         line, after = _line(text, at, separator)
-        if text.startswith(PREFIX, at) and text.find("\n", at, stop) < 0 and is_marker(text[at:stop]):
-            marker.append(text[at:stop])
-            line = _Line([], [], text[stop:after])
+        if text.startswith(PREFIX, at) and _is_last_marker(text, at, layout):
+            after = text.find("\n", at) + 1 or len(text)
+            value.append(text[at:after].rstrip("\r\n"))
+        elif text.startswith("#", at) and _are_comments(text, at, len(line.cells), layout):
+            break
         elif len(line.cells) != width:
             return None
-        lines.append(line)
+        else:
+            value.append(dict(zip(names, line.texts, strict=True)))
+        lines.append(text[at:after])
         at = after
-    if not lines or all(map(_RULE.fullmatch, lines[0].texts or "?")) or not _is_over(text, at, layout.stop):
+    if not lines or (type(value[0]) is dict and all(map(_RULE.fullmatch, value[0].values()))):
         return None
-    value: list[Any] = [dict(zip(names, line.texts, strict=True)) for line in lines[: len(lines) - len(marker)]]
-    value += marker
 
     def write(new: Any) -> str | None:
         part = part_of(new, value, names, _LEAST_COLUMNS)
@@ -188,12 +198,21 @@ def _rows(text: str, layout: _Layout) -> tuple[list[Any], Callable[[Any], str | 
     return value, write
 
 
-def _is_over(text: str, at: int, stop: int) -> bool:
-    """Return whether only comments and empty lines follow, if the rows end after the place that was found for it."""
-    return at <= stop or _COMMENTS.fullmatch(text, at) is not None
+def _is_last_marker(text: str, start: int, layout: _Layout) -> bool:
+    """Return whether a line is a marker, and only comments and empty lines follow."""
+    after = text.find("\n", start) + 1 or len(text)
+    rest = _COMMENTS if layout.has_comments else _LINE_ENDS
+    return rest.fullmatch(text, after) is not None and is_marker(text[start:after].rstrip("\r\n"))
 
 
-def _written(layout: _Layout, lines: Sequence[_Line], part: Part) -> str:
+def _are_comments(text: str, start: int, width: int, layout: _Layout) -> bool:
+    """Return whether a line that starts with `#` is no row, and only comments and empty lines follow."""
+    before, header = layout.heads[0]
+    is_row = width == len(header.cells) and not before
+    return layout.has_comments and not is_row and _COMMENTS.fullmatch(text, start) is not None
+
+
+def _written(layout: _Layout, lines: Sequence[str], part: Part) -> str:
     separator = layout.separator
     written: list[str] = []
     for before, head in layout.heads:
@@ -201,18 +220,19 @@ def _written(layout: _Layout, lines: Sequence[_Line], part: Part) -> str:
     newline = written[-1]
     names = layout.heads[0][1].texts
     for index, item in part.rows:
-        line = lines[index]
-        cells = [_cell(line, column, item.get(names[column], ""), separator) for column in part.columns]
+        line = _line(lines[index], 0, separator)[0]
+        cells = [_cell(line, column, item.get(names[column], "")) for column in part.columns]
         written += [separator.join(cells), line.end or newline]
     for marker in part.marker:
         written += [marker, newline]
-    return "".join(written[:-1]) + lines[-1].end
+    last = lines[-1]
+    return "".join(written[:-1]) + last[len(last.rstrip("\r\n")) :]
 
 
-def _cell(line: _Line, column: int, text: str, separator: str) -> str:
+def _cell(line: _Line, column: int, text: str) -> str:
     """Return a cell as it was written, or what is left of it."""
     before = line.cells[column]
     if text == line.texts[column]:
         return before
-    is_quoted = before != line.texts[column] or any(mark in text for mark in (separator, "\n", "\r", '"'))
+    is_quoted = before != line.texts[column] or _QUOTES.search(text)
     return '"' + text.replace('"', '""') + '"' if text and is_quoted else text

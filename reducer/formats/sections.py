@@ -157,7 +157,7 @@ def _written(text: str, section: _Section, end: int, item: Any, old: dict[str, A
     """Write what is left of a section. It keeps its heading, and the text of a section without heading."""
     if type(item) is not dict:
         return None
-    title = item.get("heading") or old["heading"]
+    title = old["heading"] and (item.get("heading") or old["heading"])
     content = item.get("text", "")
     if type(title) is not str or type(content) is not str or "\n" in title:
         return None

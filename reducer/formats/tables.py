@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from reducer.formats.columns import Table, fixed_tables, is_marker_line, psql_table
@@ -29,7 +30,7 @@ def read_table(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | Non
     """
     end = line_end(text)
     lines = text.split(end)
-    tables = list(_barred_tables(lines)) or list(fixed_tables(lines))
+    tables = list(islice(_barred_tables(lines), 2)) or list(islice(fixed_tables(lines), 2))
     table = tables[0] if len(tables) == 1 else None
     if table is None:
         return None
@@ -49,7 +50,7 @@ def _barred_tables(lines: Sequence[str]) -> Iterator[Table]:
     """Yield the tables below which a line of `-` is the second line."""
     stop = 0
     for index, line in enumerate(lines):
-        if index > stop and "-" in line and not line.strip("|:-+ \t\r"):
+        if index > stop and "-" in line and ("|" in line or "+" in line) and not line.strip("|:-+ \t\r"):
             table = _markdown_table(lines, index) if "|" in line else psql_table(lines, index)
             if table is not None:
                 stop = table.stop
@@ -59,37 +60,33 @@ def _barred_tables(lines: Sequence[str]) -> Iterator[Table]:
 def _markdown_table(lines: Sequence[str], rule: int) -> Table | None:
     outer = _outer(lines[rule])
     head = [_barred(lines[rule - 1], outer), _barred(lines[rule], outer)]
-    names = [_text(cell) for cell in head[0].cells]
+    names = _texts(head[0].cells)
     delimiters = head[1].cells
     if len(names) != len(delimiters) or not all(map(_DELIMITER.fullmatch, delimiters)) or not is_unique(names):
         return None
-    body: list[_Barred] = []
-    at = rule + 1
+    rows: list[dict[str, str]] = []
+    first = at = rule + 1
     while at < len(lines) and "|" in lines[at] and not is_marker_line(lines, at):
-        body.append(_barred(lines[at], outer))
+        cells = _texts(_barred(lines[at], outer).cells)
+        if len(cells) > len(names):
+            return None
+        cells += [""] * (len(names) - len(cells))
+        rows.append(dict(zip(names, cells, strict=True)))
         at += 1
     marker = [lines[at]] if is_marker_line(lines, at) else []
-    if not (body or marker) or any(len(line.cells) > len(names) for line in body):
+    if not (rows or marker):
         return None
-    rows = [_row(names, line) for line in body]
 
     def write(part: Part) -> list[str]:
         kept = [_joined(line, line.cells, part.columns) for line in head]
         for index, item in part.rows:
-            line = body[index]
+            line = _barred(lines[first + index], outer)
             cells = [_cell(cell, item.get(name, "")) for name, cell in zip(names, line.cells, strict=False)]
             kept.append(_joined(line, cells, part.columns))
         return kept
 
     is_closed = all(line.before.strip() or line.after.strip() for line in head)
     return Table(rule - 1, at + len(marker), names, rows, marker, write, 1 if is_closed else 2)
-
-
-def _row(names: Sequence[str], line: _Barred) -> dict[str, str]:
-    """Return a row as an object. Cells that it lacks are empty."""
-    cells = [_text(cell) for cell in line.cells]
-    cells += [""] * (len(names) - len(cells))
-    return dict(zip(names, cells, strict=True))
 
 
 def _outer(rule: str) -> tuple[bool, bool]:
@@ -108,16 +105,19 @@ def _barred(line: str, outer: tuple[bool, bool]) -> _Barred:
 
 
 def _joined(line: _Barred, cells: Sequence[str], columns: Sequence[int]) -> str:
-    return line.before + "|".join([cells[column] for column in columns if column < len(cells)]) + line.after
+    kept = [cells[column] for column in columns if column < len(cells)]
+    written = line.before + "|".join(kept) + line.after
+    return written if "|" in written or len(columns) == 1 else written + "|"
 
 
-def _text(cell: str) -> str:
-    return cell.strip().replace("\\|", "|")
+def _texts(cells: Sequence[str]) -> list[str]:
+    """Return what cells express."""
+    return [cell.strip().replace("\\|", "|") for cell in cells]
 
 
 def _cell(before: str, text: str) -> str:
     """Return a cell as it was written, or what is left of it, with at most one blank on each side."""
-    if text == _text(before):
+    if [text] == _texts([before]):
         return before
     inner = text.replace("|", "\\|")
     left = " " if before[:1].isspace() else ""
