@@ -8,6 +8,9 @@ from typing import Any
 from reducer import markers
 from reducer.formats.json_text import read_json
 
+_HEAD_CHARS = 40
+"""A marker says within so many characters that it counts characters."""
+
 
 def is_part(new: Any, old: Any) -> bool:
     """Return whether a value is equal to another, or is what a reduction left of it."""
@@ -62,6 +65,5 @@ def _is_part_of_json(new: str, old: str) -> bool:
 def _is_cut(new: str, old: str) -> bool:
     """Return whether a text is empty, or starts like another before its first marker."""
     marker = new.find(markers.PREFIX, 0, len(old) + len(markers.PREFIX) + 1)
-    if marker == 0 and is_marker(new):
-        return False
-    return not new or (marker >= 0 and old.startswith(new[:marker].removesuffix(" ")))
+    is_marked = marker >= 0 and " more characters" in new[marker : marker + _HEAD_CHARS]
+    return not new or (is_marked and old.startswith(new[:marker].removesuffix(" ")))
