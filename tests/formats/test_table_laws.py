@@ -127,6 +127,8 @@ def part(value: list[Any], random: Random) -> list[Any]:
     lost = {key for key in rows[0] if random.random() < random.choice((0, 0.3, 0.7))} if rows else set()
     share = random.choice((0.2, 0.6, 1))
     kept: list[Any] = [_row(row, lost, random) for row in rows if random.random() < share]
+    if random.random() < 0.8:  # fixed columns have no line for a row without a text
+        kept = [row for row in kept if any(row.values())]
     if not kept or random.random() < 0.5:
         kept.append(random.choice(MARKERS))
     return kept
