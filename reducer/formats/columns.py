@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -240,23 +240,21 @@ def _table(layout: _Layout, lines: Sequence[str], heads: Sequence[int], body: ra
 def _written(
     glue: str, names: Sequence[str], head: Sequence[list[str]], before: Sequence[list[str]], part: Part
 ) -> list[str] | None:
-    """Return the lines of what stays, with columns that are as narrow as their cells allow."""
-    body = [_reduced(names, before[index], item) for index, item in part.rows]
-    if not glue and not all(any(cell.strip() for cell in row) for row in body):
-        return None
-    kept: list[list[str]] = [[] for _ in (*head, *body)]
+    """Return the lines of a part, with columns that are as narrow as their cells allow, or None if a row is empty."""
+    columns: list[list[str]] = []
     for column in part.columns:
-        width = len(head[0][column])
-        cells = [row[column] if glue else row[column].ljust(width) for row in (*head, *body)]
-        earlier = [row[column] if glue else row[column].ljust(width) for row in (head[0], *before)]
-        left, right = _fewer_blanks(earlier, [cells[0], *cells[len(head) :]])
-        right = right if column < len(names) - 1 else 0
-        for index, (row, cell) in enumerate(zip(kept, cells, strict=True)):
-            end = len(cell.rstrip()) if 0 < index < len(head) else len(cell)
-            row.append(cell[left : end - right] + cell[end:])
+        width = 0 if glue else len(head[0][column])
+        earlier = [row[column].ljust(width) for row in before]
+        spare = _blanks_around([head[0][column], *earlier])
+        name = names[column]
+        is_right = _is_right(earlier)
+        body = [_cell(earlier[index], item.get(name, ""), is_right) for index, item in part.rows]
+        cells = [*(row[column].ljust(width) for row in head), *body]
+        columns.append(_narrow(cells, len(head), spare, is_last=column == len(names) - 1))
     if not glue:
-        _widen(kept, head[0], part.columns)
-    return [_joined(row, glue) for row in kept]
+        _widen(columns, head, part.columns)
+    lines = [_joined(row, glue) for row in zip(*columns, strict=True)]
+    return lines if all(lines) else None
 
 
 def _joined(row: Sequence[str], glue: str) -> str:
@@ -264,41 +262,53 @@ def _joined(row: Sequence[str], glue: str) -> str:
     return ("+" if is_rule else glue).join(row).rstrip()
 
 
-def _reduced(names: Sequence[str], cells: Sequence[str], item: Mapping[str, str]) -> list[str]:
-    return [_cell(cell, item.get(name, "")) for name, cell in zip(names, cells, strict=True)]
+def _is_right(cells: Sequence[str]) -> bool:
+    """Return whether the texts of a column end, rather than start, below each other."""
+    sides = [_blanks_around([cell]) for cell in cells if cell.strip()]
+    left = {side[0] for side in sides}
+    right = {side[1] for side in sides}
+    return bool(sides) and max(right) - min(right) < max(left) - min(left)
 
 
-def _cell(before: str, text: str) -> str:
+def _cell(before: str, text: str, is_right: bool) -> str:
     """Return a cell as it was written, or what is left of it at the same side of its column."""
     if text == before.strip():
         return before
-    left = len(before) - len(before.lstrip())
-    right = len(before) - len(before.rstrip())
-    if text and left > right:
+    left, right = _blanks_around([before])
+    if text and is_right:
         return (text + " " * right).rjust(len(before))
     return (" " * left + text if text else "").ljust(len(before))
 
 
-def _fewer_blanks(before: Sequence[str], now: Sequence[str]) -> tuple[int, int]:
-    """Return how many blanks all cells of a column can lose on each side, so that it has as many as before."""
-    left = _least([len(cell) - len(cell.lstrip()) for cell in now if cell.strip()])
-    right = _least([len(cell) - len(cell.rstrip()) for cell in now if cell.strip()])
-    left -= _least([len(cell) - len(cell.lstrip()) for cell in before if cell.strip()])
-    right -= _least([len(cell) - len(cell.rstrip()) for cell in before if cell.strip()])
-    return max(0, left), max(0, right)
+def _blanks_around(cells: Sequence[str]) -> tuple[int, int]:
+    """Return how many blanks all cells with a text have on their left and right side."""
+    filled = [cell for cell in cells if cell.strip()]
+    left = min([len(cell) - len(cell.lstrip()) for cell in filled], default=0)
+    right = min([len(cell) - len(cell.rstrip()) for cell in filled], default=0)
+    return left, right
 
 
-def _least(counts: Sequence[int]) -> int:
-    return min(counts, default=0)
+def _narrow(cells: Sequence[str], heads: int, spare: tuple[int, int], *, is_last: bool) -> list[str]:
+    """Return the cells of a column with as many blanks on both sides as it had before. Lines below the name shorten."""
+    left, right = _blanks_around([cells[0], *cells[heads:]])
+    left = max(0, left - spare[0])
+    right = 0 if is_last else max(0, right - spare[1])
+    narrow: list[str] = []
+    for index, cell in enumerate(cells):
+        end = len(cell.rstrip()) if 0 < index < heads else len(cell)
+        narrow.append(cell[left : end - right] + cell[end:])
+    return narrow
 
 
-def _widen(kept: Sequence[list[str]], header: Sequence[str], columns: Sequence[int]) -> None:
-    """Put blanks between names of the header which more than one blank separated."""
-    for place, (one, other) in enumerate(pairwise(columns)):
-        gap = _gap(header[one], header[other]) if other == one + 1 else 2
-        missing = min(gap, 2) - _gap(kept[0][place], kept[0][place + 1])
-        for row in kept:
-            row[place] += " " * missing
+def _widen(columns: Sequence[list[str]], head: Sequence[Sequence[str]], kept: Sequence[int]) -> None:
+    """Put blanks between columns which more than one blank separated, or which have an empty cell."""
+    for place, (one, other) in enumerate(pairwise(kept)):
+        before, after = columns[place : place + 2]
+        is_filled = all(cell.strip() for cell in (*before[len(head) :], *after[len(head) :]))
+        is_near = other == one + 1 and is_filled
+        wanted = min(2, _gap(head[0][one], head[0][other])) if is_near else 2
+        blanks = " " * (wanted - _gap(before[0], after[0]))
+        before[:] = [cell + blanks for cell in before]
 
 
 def _gap(one: str, other: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from reducer.formats.columns import Table, fixed_tables, is_marker_line, psql_table
 from reducer.formats.lines import line_end
 from reducer.formats.rows import Part, is_unique, part_of
+from reducer.markers import PREFIX
 
 _DELIMITER = re.compile(r"[ \t]*:?-+:?[ \t]*")
 _BAR = re.compile(r"(?<!\\)\|")
@@ -40,6 +41,9 @@ def read_table(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | Non
         part = part_of(new, value, table.names, table.least)
         written = None if part is None else table.write(part)
         if part is None or written is None:
+            return None
+        before = lines[table.start : table.stop - len(table.marker)]
+        if sum(map(len, written)) > sum(map(len, before)) and not any(PREFIX in line for line in written):
             return None
         return end.join([*lines[: table.start], *written, *part.marker, *lines[table.stop :]])
 
