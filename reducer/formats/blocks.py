@@ -6,6 +6,8 @@
   with the first key that begins two groups. Any other group belongs to the block above it.
 - A line alone between blank lines that is less indented than the block below it is the title of that block.
 - The lines from a pair to the next one are its value. A line that is indented more than the first pair is no pair.
+- The lines of a block above its first pair have the key `title`. A repeated key has the list of its values.
+- A block keeps its first two keys if it would not be read as a block without them, and a title above indented pairs.
 """
 
 from __future__ import annotations
@@ -166,7 +168,7 @@ def _groups_between(separators: Sequence[str], text: str, lines: Sequence[Line],
         elif kind == "pair" and is_first:
             is_first = False
             start = _Start(at, above, number, key, _is_sure(text, lines, number))
-            if begin == at and _is_title(text[before[0] : above], indent):
+            if indent and begin == at and _is_title(text[before[0] : above], indent):
                 start = start._replace(at=before[0], above=before[1])
             if groups and groups[-1].at == start.at:
                 groups.pop()  # a title that looks like a pair
