@@ -104,10 +104,9 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         written = [text[: _block(blocks[0]).pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
             _keep_start(text, block, plan, lead, end)
-            if max(plan) + 1 < len(block.pairs) and _ends_with_rule(plan[max(plan)]):
-                return None
             written.append(_written(text, block, plan, end))
-        return with_marker("".join(written), new[len(found) :], text)
+        result = with_marker("".join(written), new[len(found) :], text)
+        return result if result and _has(result, kept, plans) else None
 
     return value + [text[stop:].strip()] * (stop < len(text)), write
 
@@ -277,13 +276,6 @@ def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> No
         plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
 
 
-def _ends_with_rule(value: str) -> bool:
-    """Return whether the last line of a value would separate blocks if no other value followed."""
-    before, _, last = value.rpartition("\n")
-    line = _LINE.match(last)
-    return bool(before and line and line.lastgroup == "rule")
-
-
 def _has_title(block: _Block) -> bool:
     return block.pairs[0].label == block.pairs[0].start
 
@@ -306,3 +298,19 @@ def _pair(text: str, pair: _Pair, new: str) -> str:
         return text[pair.start : pair.label]
     label = text[pair.start : value.start]
     return f"{label} {new}" if new and label.endswith(":") else f"{label}{new}"
+
+
+def _has(written: str, blocks: list[_Block], plans: list[Plan]) -> bool:
+    """Return whether a written text has exactly the planned blocks."""
+    again = list(_blocks(written, marker_paragraph(written)))
+    if len(again) != len(blocks):
+        return False
+    for (pairs, _), block, plan in zip(again, blocks, plans, strict=True):
+        value = _value(written, pairs)
+        planned = {block.pairs[index].key: new for index, new in plan.items()}
+        if value.keys() != planned.keys():
+            return False
+        for key, new in planned.items():
+            if type(value[key]) is str and value[key] != new:
+                return False
+    return True
