@@ -70,7 +70,11 @@ def psql_table(lines: Sequence[str], rule: int) -> Table | None:
     """Return the table of psql whose second line is at an index, or None."""
     pieces = lines[rule].rstrip().split("+")
     places = [match.start() for match in re.finditer(r"\+", lines[rule])]
-    if len(pieces) < _LEAST_COLUMNS or not all(piece and not piece.strip("-") for piece in pieces):
+    if (
+        "|" not in lines[rule - 1]
+        or len(pieces) < _LEAST_COLUMNS
+        or not all(piece and not piece.strip("-") for piece in pieces)
+    ):
         return None
     bars = itemgetter(*places)
     slices = [slice(start + 1, stop) for start, stop in zip([-1, *places], [*places, None], strict=True)]

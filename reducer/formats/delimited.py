@@ -19,12 +19,13 @@ _CELLS = {
     separator: re.compile(rf"(?:({_QUOTED})|([^{separator}\n]*))({re.escape(separator)}|\r?\n|\Z)")
     for separator in _SEPARATORS
 }
-_COMMENTS = re.compile(r"(?:#[^\n]*(?:\n|\Z)|\r?\n)*+")
+_COMMENTS = re.compile(r"(?:#(?:[ \t#!][^\n]*)?\r?\n|\r?\n)*+")
+_REST = re.compile(r"(?:#[^\n]*(?:\n|\Z)|\r?\n)*+")
 _LINE_ENDS = re.compile(r"(?:\r?\n)*+")
 _QUOTES = re.compile(r'[\t,;|\n\r"]')
 _RULE = re.compile(r"[ \t]*:?-+:?[ \t]*")
-_ZEEK_NAMES = "#fields\t"
-_ZEEK_TYPES = "#types\t"
+_ZEEK = re.compile(r"(?:#(?!fields\t)[^\n]*\n)*+(?=#fields\t)")
+_ZEEK_HEADS = ("#fields\t", "#types\t")
 
 
 class _Line(NamedTuple):
@@ -51,8 +52,7 @@ class _Layout(NamedTuple):
 def read_csv(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
     """Return the rows of a text as objects, and a function that writes some of them.
 
-    Comments that start with `#` may stand before the header. With them, there may be comments after the rows, and the
-    last comment may be the header: `#CHROM`, `#fields`.
+    Comments that start with `# ` or `##` may stand before the header. With them, there may be comments after the rows.
     """
     for layout in _layouts(text):
         found = _rows(text, layout)
@@ -64,43 +64,26 @@ def read_csv(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
 def _layouts(text: str) -> list[_Layout]:
     """Return how a text can be read: first with the separator that gives most columns."""
     begin = len(_BOM) if text.startswith(_BOM) else 0
-    comments = _COMMENTS.match(text, begin)
-    start = comments.end() if comments else begin
-    found = [layout for layout in (_layout(text, begin, start, separator) for separator in _SEPARATORS) if layout]
+    found = [layout for layout in (_layout(text, begin, separator) for separator in _SEPARATORS) if layout]
     return sorted(found, key=lambda layout: -len(layout.heads[0][1].cells))
 
 
-def _layout(text: str, begin: int, start: int, separator: str) -> _Layout | None:
-    fields = text.find(_ZEEK_NAMES, begin, start) if separator == "\t" else -1
-    if fields >= 0:
-        return _zeek_layout(text, fields, start)
-    last = _last_comment(text, begin, start)
-    is_header = _width(text, last, separator) == _width(text, start, separator)
-    if last < start and (is_header or text.startswith(PREFIX, start)):
-        start = last
-    header, rows = _line(text, start, separator)
-    return _Layout(separator, [("", header)], start, rows, text.startswith("#", begin)) if _is_header(header) else None
-
-
-def _zeek_layout(text: str, fields: int, start: int) -> _Layout | None:
-    names, at = _line(text, fields + len(_ZEEK_NAMES), "\t")
-    heads = [(_ZEEK_NAMES, names)]
-    if text.startswith(_ZEEK_TYPES, at):
-        types, at = _line(text, at + len(_ZEEK_TYPES), "\t")
-        heads.append((_ZEEK_TYPES, types))
-    widths = {len(head.cells) for _, head in heads}
-    return _Layout("\t", heads, fields, start, True) if at == start and len(widths) == 1 and _is_header(names) else None
-
-
-def _last_comment(text: str, begin: int, start: int) -> int:
-    """Return where the last comment before the rows starts if it can be a header, otherwise where the rows start."""
-    at = text.rfind("#", begin, start)
-    at = max(begin, text.rfind("\n", begin, at) + 1) if at >= 0 else start
-    return at if at < start and text[at + 1 : at + 2] not in ("", " ", "#", "\r", "\n") else start
-
-
-def _width(text: str, start: int, separator: str) -> int:
-    return len(_line(text, start, separator)[0].cells)
+def _layout(text: str, begin: int, separator: str) -> _Layout | None:
+    has_comments = text.startswith("#", begin)
+    comments = _COMMENTS.match(text, begin)
+    start = at = comments.end() if comments else begin
+    befores: tuple[str, ...] = ("",)
+    zeek = _ZEEK.match(text, begin) if has_comments and separator == "\t" else None
+    if zeek is not None:
+        start = at = zeek.end()
+        befores = _ZEEK_HEADS
+    heads: list[tuple[str, _Line]] = []
+    for before in befores:
+        if text.startswith(before, at):
+            line, at = _line(text, at + len(before), separator)
+            heads.append((before, line))
+    widths = {len(line.cells) for _, line in heads}
+    return _Layout(separator, heads, start, at, has_comments) if len(widths) == 1 and _is_header(heads[0][1]) else None
 
 
 def _is_header(line: _Line) -> bool:
@@ -110,33 +93,19 @@ def _is_header(line: _Line) -> bool:
 
 
 def _line(text: str, start: int, separator: str) -> tuple[_Line, int]:
-    """Return the row that starts at a position, and where the next one starts.
-
-    Only a line with an odd number of quotes continues on the next one.
-    """
+    """Return the row that starts at a position, and where the next one starts."""
     stop = text.find("\n", start)
     end = "\n" if stop >= 0 else ""
     body = text[start:stop] if end else text[start:]
-    quotes = body.count('"')
-    if quotes % 2:
-        return _lines(text, start, separator)
+    if '"' in body:
+        return _quoted_line(text, start, separator)
     if end and body.endswith("\r"):
         body, end = body[:-1], "\r\n"
-    if not quotes:
-        cells = body.split(separator)
-        return _ended(text, start + len(body), cells, cells, end)
-    found = _CELLS[separator].findall(body)
-    found = found[: [after for _, _, after in found].count(separator) + 1]
-    cells = [quoted or plain for quoted, plain, _ in found]
-    texts = [_unquoted(quoted) if quoted else plain for quoted, plain, _ in found]
-    return _ended(text, start + len(body), cells, texts, end)
+    cells = body.split(separator)
+    return _ended(text, start + len(body), cells, cells, end)
 
 
-def _unquoted(cell: str) -> str:
-    return cell[1:-1].replace('""', '"')
-
-
-def _lines(text: str, start: int, separator: str) -> tuple[_Line, int]:
+def _quoted_line(text: str, start: int, separator: str) -> tuple[_Line, int]:
     """Return the row whose cells may have several lines, and where the next one starts."""
     cells: list[str] = []
     texts: list[str] = []
@@ -149,7 +118,7 @@ def _lines(text: str, start: int, separator: str) -> tuple[_Line, int]:
         quoted, plain, after = match.groups()
         start = match.end()
         cells.append(plain if quoted is None else quoted)
-        texts.append(plain if quoted is None else _unquoted(quoted))
+        texts.append(plain if quoted is None else quoted[1:-1].replace('""', '"'))
     if after == "\n" and cells[-1].endswith("\r"):
         cells[-1] = cells[-1][:-1]
         texts[-1] = texts[-1][:-1]
@@ -201,7 +170,7 @@ def _rows(text: str, layout: _Layout) -> tuple[list[Any], Callable[[Any], str | 
 def _is_last_marker(text: str, start: int, layout: _Layout) -> bool:
     """Return whether a line is a marker, and only comments and empty lines follow."""
     after = text.find("\n", start) + 1 or len(text)
-    rest = _COMMENTS if layout.has_comments else _LINE_ENDS
+    rest = _REST if layout.has_comments else _LINE_ENDS
     return rest.fullmatch(text, after) is not None and is_marker(text[start:after].rstrip("\r\n"))
 
 
@@ -209,7 +178,7 @@ def _are_comments(text: str, start: int, width: int, layout: _Layout) -> bool:
     """Return whether a line that starts with `#` is no row, and only comments and empty lines follow."""
     before, header = layout.heads[0]
     is_row = width == len(header.cells) and not before
-    return layout.has_comments and not is_row and _COMMENTS.fullmatch(text, start) is not None
+    return layout.has_comments and not is_row and _REST.fullmatch(text, start) is not None
 
 
 def _written(layout: _Layout, lines: Sequence[str], part: Part) -> str:

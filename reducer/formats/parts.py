@@ -8,9 +8,6 @@ from typing import Any
 from reducer import markers
 from reducer.formats.json_text import read_json
 
-_HEAD_CHARS = 40
-"""A marker says within so many characters that it counts characters."""
-
 
 def is_part(new: Any, old: Any) -> bool:
     """Return whether a value is equal to another, or is what a reduction left of it."""
@@ -63,7 +60,17 @@ def _is_part_of_json(new: str, old: str) -> bool:
 
 
 def _is_cut(new: str, old: str) -> bool:
-    """Return whether a text is empty, or starts like another before its first marker."""
-    marker = new.find(markers.PREFIX, 0, len(old) + len(markers.PREFIX) + 1)
-    is_marked = marker >= 0 and " more characters" in new[marker : marker + _HEAD_CHARS]
-    return not new or (is_marked and old.startswith(new[:marker].removesuffix(" ")))
+    """Return whether a text is empty, or is what cuts left of another: its markers count the other characters."""
+    if not new:
+        return True
+    found = markers.read_all(new, len(new), lambda name: True) if len(new) < len(old) else ()
+    if not found:
+        return False
+    kept = len(new) - sum(marker.stop - marker.start for marker in found)
+    rest = new[found[-1].stop :]
+    if not old.endswith(rest):
+        rest = rest.removeprefix(markers.CONTINUES)
+        kept -= 1
+    # An earlier pass counted the characters of another text.
+    is_whole = kept + sum(marker.count for marker in found) == len(old) or markers.PREFIX in old
+    return is_whole and old.startswith(new[: found[0].start]) and old.endswith(rest)

@@ -66,13 +66,11 @@ def assembled(chosen: Random, pieces: tuple[str, ...]) -> str:
 
 
 def cut(text: str, chosen: Random) -> str:
-    """Return a text without its end or its middle, which a marker counts."""
-    head = chosen.randrange(len(text) + 1)
-    tail = chosen.choice(("", "", text[-3:]))
-    kept = text[:head]
-    before = f"{kept} " if kept else ""
-    closing = chosen.choice(("… ", "")) if tail else ""
-    return f"{before}…[{400 + head} more characters]{closing}{tail}"
+    """Return a text without its end or its middle, which a marker counts, or the whole text if that is not longer."""
+    head, tail = chosen.randrange(len(text) + 1), chosen.choice((0, 0, 3))
+    removed = len(text) - head - tail
+    marker = f"{' ' if head else ''}…[{removed} more characters]{'…' if tail and chosen.random() < 0.5 else ''}"
+    return f"{text[:head]}{marker}{text[len(text) - tail :]}" if len(marker) < removed else text
 
 
 def part_of(value: Any, chosen: Random) -> Any:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reducer.formats import read_as
 from reducer.formats.parts import is_marker, is_part
+from tests.formats.notation_laws import cut
 from tests.laws.strategies import laws, some
 
 ANSWERS = Path(__file__).with_name("answers")
@@ -139,7 +140,7 @@ def _row(row: dict[str, str], lost: set[str], random: Random) -> dict[str, str]:
     kept = {key: text for key, text in row.items() if key not in lost and not (loses and random.random() < 0.5)}
     for key, text in kept.items():
         if len(text) > 25 and random.random() < 0.5:
-            kept[key] = f"{text[: random.randrange(1, 5)].rstrip()} …[{len(text) - 4} more characters]"
+            kept[key] = cut(text, random)
         elif random.random() < 0.05:
             kept[key] = ""
     return kept

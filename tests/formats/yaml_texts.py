@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reducer.formats.parts import is_marker
+from tests.formats.notation_laws import cut
 
 _PLAIN = (
     *("a", "web-1", "10.0.0.1", "x y", "1:30", "0755", "on", "1.10", "7", "-3.5", "true", "null", "~", "2024-03-01"),
@@ -203,8 +204,5 @@ def part_of(chosen: Random, value: Any, marked: bool) -> Any:
     if type(value) is str and value and kind < 0.1:
         return ""
     if type(value) is str and value and marked and kind < 0.3:
-        at = chosen.randrange(len(value))
-        before = value[:at].rstrip(" ")
-        tail = chosen.choice(("", "… end", value[-3:]))
-        return f"{before}{' ' if before else ''}…[{len(value) - at} more characters]{tail}"
+        return cut(value, chosen)
     return value
