@@ -6,6 +6,8 @@
   with the first key that begins two groups. Any other group belongs to the block above it.
 - A line alone between blank lines that is less indented than the block below it is the title of that block.
 - The lines from a pair to the next one are its value. A line that is indented more than the first pair is no pair.
+- The lines of a block above its first pair have the key `title`. A repeated key has the list of its values.
+- A block keeps its first two keys if it would not be read as a block without them, and a title above indented pairs.
 """
 
 from __future__ import annotations
@@ -102,10 +104,9 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         written = [text[: _block(blocks[0]).pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
             _keep_start(text, block, plan, lead, end)
-            if max(plan) + 1 < len(block.pairs) and _ends_with_rule(plan[max(plan)]):
-                return None
             written.append(_written(text, block, plan, end))
-        return with_marker("".join(written), new[len(found) :], text)
+        result = with_marker("".join(written), new[len(found) :], text)
+        return result if result and _has(result, kept, plans) else None
 
     return value + [text[stop:].strip()] * (stop < len(text)), write
 
@@ -166,7 +167,7 @@ def _groups_between(separators: Sequence[str], text: str, lines: Sequence[Line],
         elif kind == "pair" and is_first:
             is_first = False
             start = _Start(at, above, number, key, _is_sure(text, lines, number))
-            if begin == at and _is_title(text[before[0] : above], indent):
+            if indent and begin == at and _is_title(text[before[0] : above], indent):
                 start = start._replace(at=before[0], above=before[1])
             if groups and groups[-1].at == start.at:
                 groups.pop()  # a title that looks like a pair
@@ -275,13 +276,6 @@ def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> No
         plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
 
 
-def _ends_with_rule(value: str) -> bool:
-    """Return whether the last line of a value would separate blocks if no other value followed."""
-    before, _, last = value.rpartition("\n")
-    line = _LINE.match(last)
-    return bool(before and line and line.lastgroup == "rule")
-
-
 def _has_title(block: _Block) -> bool:
     return block.pairs[0].label == block.pairs[0].start
 
@@ -304,3 +298,19 @@ def _pair(text: str, pair: _Pair, new: str) -> str:
         return text[pair.start : pair.label]
     label = text[pair.start : value.start]
     return f"{label} {new}" if new and label.endswith(":") else f"{label}{new}"
+
+
+def _has(written: str, blocks: list[_Block], plans: list[Plan]) -> bool:
+    """Return whether a written text has exactly the planned blocks."""
+    again = list(_blocks(written, marker_paragraph(written)))
+    if len(again) != len(blocks):
+        return False
+    for (pairs, _), block, plan in zip(again, blocks, plans, strict=True):
+        value = _value(written, pairs)
+        planned = {block.pairs[index].key: new for index, new in plan.items()}
+        if value.keys() != planned.keys():
+            return False
+        for key, new in planned.items():
+            if type(value[key]) is str and value[key] != new:
+                return False
+    return True

@@ -15,6 +15,36 @@ from reducer.formats.parts import is_part
 ANSWERS = Path(__file__).with_name("answers")
 END = ("", "\n", "\r\n", "\n\n")
 
+_UNITS = (
+    "#",
+    "# ",
+    "# a\n",
+    "a\n---\n",
+    "---\n",
+    "```\n",
+    "~~~",
+    "- ",
+    "|",
+    "`",
+    " ",
+    "\t",
+    "\n",
+    " \n",
+    "\r\n",
+    "\r",
+    "]\n",
+    "[",
+)
+HOSTILE = [
+    *((unit * 100_000)[:100_000] for unit in _UNITS),
+    *(
+        (unit * 100_000)[:100_000]
+        for unit in ("a: b\n", "a: b\nc: d\n\n", "t\n  a: b\n  c: d\n\n", "a. . . ", ":", "a ", '"')
+    ),
+    *("# a\n```\n" + "…[1 more characters" * 5_000, "a: b\nc: d\n" + "…[1 more items]\n\n" * 5_000, "[" * 100_000),
+]
+"""Texts on which a reader must not raise and must take linear time."""
+
 
 def recorded(notation: str) -> dict[str, tuple[str, dict[str, Any]]]:
     """Return the recorded answers in a notation, by name: the text, and what an agent needs of it."""

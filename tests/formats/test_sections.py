@@ -10,7 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer.formats import read_as
-from tests.formats.notation_laws import assembled, check, recorded
+from tests.formats.notation_laws import HOSTILE, assembled, check, recorded
 from tests.helpers import table
 from tests.laws.strategies import laws
 
@@ -49,3 +49,8 @@ def test_parts_of_generated_sections_are_read_again(seed: int) -> None:
 def test_parts_of_recorded_sections_are_read_again(name: str) -> None:
     written = list(check("sections", ANSWERS[name][0], 30, Random(name)))
     assert sum(written) >= 15
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_are_read_and_written(text: str) -> None:
+    all(check("sections", text, 1, Random(1)))
