@@ -63,7 +63,10 @@ class Omission(Struct, gc=False, eq=False):
 
     def kept(self, step: int = LAST) -> Collection[Any] | None:
         """Return the indices or keys that are kept after a step, or None if all are kept."""
-        return next((version.kept for version in reversed(self.versions) if version.step <= step), None)
+        for version in reversed(self.versions):
+            if version.step <= step:
+                return version.kept
+        return None
 
     def remaining(self, step: int = RESULT) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
         """Return the indices or keys that are left after a step, or None for all, and the plans of children."""

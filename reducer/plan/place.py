@@ -215,7 +215,9 @@ class Place:
 
     def children(self) -> Iterator[Place]:
         """Yield the place of every child that is not a number, a boolean or null."""
-        return (self.child(key) for key in self.keys() if type(self.value[key]) not in _NUMBERS)
+        for key in self.keys():
+            if type(self.value[key]) not in _NUMBERS:
+                yield self.child(key)
 
     def objects(self) -> Iterator[Place]:
         """Yield the place of this object, or of each object in this list."""
