@@ -10,6 +10,7 @@ from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
 from reducer.errors import counted, did_you_mean, nearest
 from reducer.operations.keep import Keep
+from reducer.operations.op import enumerated
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
@@ -88,6 +89,8 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
                 where = "the return" if path.text == "@" else f"`{path.text}`"
                 of = f"{present:,} of the {counted(names, 'key')} that the step keeps"
                 return Nothing(f"{where} has {the_keys(keys)}: {of}, so it stays as it is")
+            if step.op.notations and type(found[0]) is str:
+                return Nothing(f"`{path.text}` is a text that cannot be read as {enumerated(step.op.notations, 'or')}")
             accepted = " and ".join(sorted(f"{KINDS[kind]}s" for kind in step.op.accepts))
             return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
         if not path.find(arrived):
