@@ -63,14 +63,22 @@ def _is_cut(new: str, old: str) -> bool:
     """Return whether a text is empty, or is what cuts left of another: its markers count the other characters."""
     if not new:
         return True
-    found = markers.read_all(new, len(new), lambda name: True) if len(new) < len(old) else ()
+    found = _markers(new) if len(new) < len(old) else ()
     if not found:
         return False
-    kept = len(new) - sum(marker.stop - marker.start for marker in found)
     rest = new[found[-1].stop :]
-    if not old.endswith(rest):
-        rest = rest.removeprefix(markers.CONTINUES)
-        kept -= 1
-    # An earlier pass counted the characters of another text.
-    is_whole = kept + sum(marker.count for marker in found) == len(old) or markers.PREFIX in old
-    return is_whole and old.startswith(new[: found[0].start]) and old.endswith(rest)
+    after = rest.removeprefix(markers.CONTINUES) if not old.endswith(rest) else rest
+    counted = _counted(new) - (len(rest) - len(after))
+    is_whole = counted == len(old) or counted == _counted(old)  # the markers of an earlier pass count as well
+    if not (is_whole and old.startswith(new[: found[0].start]) and old.endswith(after)):
+        return False
+    return all(name in old for marker in found for name in marker.mentions)
+
+
+def _markers(text: str) -> Sequence[markers.Marker]:
+    return markers.read_all(text, len(text), lambda name: True)
+
+
+def _counted(text: str) -> int:
+    """Return the number of characters of a text with those that its markers count."""
+    return len(text) + sum(marker.count + marker.start - marker.stop for marker in _markers(text))
