@@ -73,8 +73,11 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
 
 def _lines(text: str, stop: int) -> list[Line]:
     """Return the lines of a text that are pairs or separators, with a separator at its end."""
-    lines = _LINE.finditer(text, 0, stop)
-    return [*((line["key"], *line.span(), len(line["indent"])) for line in lines), (None, stop, stop, 0)]
+    lines: list[Line] = []
+    for line in _LINE.finditer(text, 0, stop):
+        lines.append((line["key"], line.start(), line.end(), len(line["indent"])))
+    lines.append((None, stop, stop, 0))
+    return lines
 
 
 def _starts(lines: Sequence[Line], stop: int) -> list[_Group]:
