@@ -1,13 +1,11 @@
-"""Blocks of `Key: value` lines, such as search results, or the answers of `pip show` and `whois`.
+"""Blocks of `Key: value` lines, such as search results, or the answers of `pip show` and `lspci`.
 
-- Rule lines (`---`) separate groups of lines. Blank lines do so as well if there are no rule lines, or if only groups
-  between blank lines begin with the same key.
-- A group begins a block if its first line, or the line below a title, is a pair that another pair follows, or a pair
-  with the first key that begins two groups. Any other group belongs to the block above it.
-- A line alone between blank lines that is less indented than the block below it is the title of that block.
-- The lines from a pair to the next one are its value. A line that is indented more than the first pair is no pair.
-- The lines of a block above its first pair have the key `title`. A repeated key has the list of its values.
-- A block keeps its first two keys if it would not be read as a block without them, and a title above indented pairs.
+Blank lines and rule lines (`---`) separate groups of lines. The first key that begins two groups begins each block; if
+there is none, the largest group begins the only block. Any other group belongs to the block above it, or stands before
+the first.
+
+A pair is a key, a colon, and a blank or the line end. Its value goes on to the next pair with another key that is not
+indented more than the first pair of the block. The lines of a block above its first pair have the key `title`.
 """
 
 from __future__ import annotations
@@ -15,302 +13,128 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise, starmap
+from itertools import count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from reducer.formats.lines import line_end, marker_paragraph, with_marker
+from reducer.formats.lines import marker_paragraph, with_marker
 from reducer.formats.parts import origins
 
 TITLE = "title"
 """The key of the lines of a block above its first pair."""
 _LINE = re.compile(
-    r"^\ufeff?(?P<indent>[ \t]*)(?:(?P<pair>\w(?:[\w -]{0,38}[\w-])?)[ \t.]*:(?=[ \t\r\n]|$)"
-    r"|(?P<rule>[-=*])(?P=rule){2,}[ \t]*\r?$|(?P<blank>)\r?$)",
+    r"^\ufeff?(?P<indent>[ \t]*)(?:(?P<key>\w(?:[\w -]{0,38}[\w-])?)[ \t.]*:(?=[ \t\r\n]|$)"
+    r"|(?:(?P<rule>[-=*])(?P=rule){2,}[ \t]*)?\r?$)",
     re.MULTILINE,
 )
-_RULES = ("rule",)
-_ALL = ("rule", "blank")
 
-Line: TypeAlias = tuple[str | None, int, int, int, str]
-"""`pair`, `rule` or `blank`, where the line starts, where its label ends, its indentation, and the key of a pair.
-
-Plain tuples of texts and numbers cost the garbage collector no time.
-"""
+Line: TypeAlias = tuple[str | None, int, int, int]
+"""The key of a pair, or None for a separator; where the line starts, where its label ends, and its indentation."""
+Pairs: TypeAlias = dict[str, tuple[int, int, int]]
+"""Where each pair of a block is: its start, the end of its label, and its end."""
 
 
-class _Start(NamedTuple):
-    """A group of lines that can begin a block."""
+class _Group(NamedTuple):
+    """A group of lines with a pair."""
 
-    at: int
     above: int
     """Where the lines above it end, without the separator."""
+    at: int
     pair: int
     """The index of its first pair among the lines."""
     key: str
-    is_sure: bool
-    """Another pair follows the first."""
-
-
-class _Pair(NamedTuple):
-    """Where a pair is: its value is somewhere between `label` and `end`."""
-
-    key: str
-    start: int
-    label: int
-    end: int
-
-    def value(self, text: str) -> slice:
-        part = text[self.label : self.end]
-        start = self.label + len(part) - len(part.lstrip())
-        stop = self.label + len(part.rstrip())
-        return slice(start, stop) if start < stop else slice(self.label, self.label)
-
-
-class _Block(NamedTuple):
-    pairs: list[_Pair]
-    end: int
-    """Where the separator after it ends."""
-
-
-Found: TypeAlias = tuple[list[tuple[str, int, int, int]], int]
-"""A block whose pairs are plain tuples."""
 
 
 def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
-    """Return the blocks of a text of which two have the same key, and a function that writes a part of them.
+    """Return the blocks of a text, and a function that writes a part of them.
 
-    With a marker at the end, one block is enough. The value of a repeated key is the list of its values.
+    A block always keeps its first key, at which it begins.
     """
     stop = marker_paragraph(text)
-    end = line_end(text)
-    blocks = list(_blocks(text, stop))
-    value = [_value(text, pairs) for pairs, _ in blocks]
-    if not blocks or (stop == len(text) and not _have_key(value)):
+    lines = _lines(text, stop)
+    starts = _starts(lines, stop)
+    if not starts:
         return None
+    blocks = [_pairs(lines, start, following) for start, following in pairwise(starts)]
+    value: list[Any] = [_value(text, pairs) for pairs in blocks]
 
     def write(new: Any) -> str | None:
         found = origins(new, value) if type(new) is list else None
         if not found:
             return None
-        kept = [_block(blocks[index]) for index in found]
-        plans = []
-        for block, index, item in zip(kept, found, new, strict=False):
-            plan = _plan(text, block, item, value[index], end)
-            if plan is None:
-                return None
-            plans.append(plan)
-        firsts = [_first_key(block, plan) for block, plan in zip(kept, plans, strict=True)]
-        lead = _lead(firsts)
-        written = [text[: _block(blocks[0]).pairs[0].start]]
-        for block, plan in zip(kept, plans, strict=True):
-            _keep_start(text, block, plan, lead, end)
-            written.append(_written(text, block, plan, end))
-        result = with_marker("".join(written), new[len(found) :], text)
-        return result if result and _has(result, kept, plans) else None
+        written = [text[: starts[0].at]]
+        for item, index in zip(new, found, strict=False):
+            kept = {starts[0].key: "", **item}
+            written += [_pair(text, *place, kept[key]) for key, place in blocks[index].items() if key in kept]
+            written.append(text[starts[index + 1].above : starts[index + 1].at])
+        return with_marker("".join(written), new[len(found) :], text)
 
     return value + [text[stop:].strip()] * (stop < len(text)), write
 
 
-def _have_key(blocks: list[dict[str, Any]]) -> bool:
-    """Return whether two blocks have the same key."""
-    seen: set[str] = set()
-    for block in blocks:
-        keys = block.keys() - {TITLE}
-        if not seen.isdisjoint(keys):
-            return True
-        seen |= keys
-    return False
-
-
-def _block(found: Found) -> _Block:
-    pairs, end = found
-    return _Block([*starmap(_Pair, pairs)], end)
-
-
 def _lines(text: str, stop: int) -> list[Line]:
-    lines = _LINE.finditer(text, 0, stop)
-    return [(line.lastgroup, *line.span(), len(line["indent"]), line["pair"]) for line in lines]
+    """Return the lines of a text that are pairs or separators, with a separator at its end."""
+    lines: list[Line] = []
+    for line in _LINE.finditer(text, 0, stop):
+        lines.append((line["key"], line.start(), line.end(), len(line["indent"])))
+    lines.append((None, stop, stop, 0))
+    return lines
 
 
-def _blocks(text: str, stop: int) -> Iterator[Found]:
-    lines = _lines(text, stop)
-    groups, end = _groups(text, lines, stop)
-    lead = _lead([group.key for group in groups])
-    starts = [group for group in groups if group.is_sure or group.key == lead]
-    starts.append(_Start(stop, end, len(lines), "", True))
-    for start, following in pairwise(starts):
-        yield list(_pairs(lines, start, following)), following.at
+def _starts(lines: Sequence[Line], stop: int) -> list[_Group]:
+    """Return the groups at which a block begins, and where the last block ends."""
+    *groups, end = _groups(lines, stop)
+    counts = Counter(group.key for group in groups)
+    leads = [key for key, number in counts.items() if number > 1] or _largest(lines, groups)
+    starts = [group for group in groups if group.key in leads[:1]]
+    return [*starts, end] if starts else []
 
 
-def _groups(text: str, lines: Sequence[Line], stop: int) -> tuple[list[_Start], int]:
-    """Return the groups of a text that can begin a block, and where the last group ends."""
-    has_rules = any(kind == "rule" for kind, *_ in lines)
-    by_rules = _groups_between(_RULES, text, lines, stop) if has_rules else ([], stop)
-    if _lead([group.key for group in by_rules[0]]):
-        return by_rules
-    by_all = _groups_between(_ALL, text, lines, stop)
-    return by_all if not has_rules or _lead([group.key for group in by_all[0]]) else by_rules
+def _largest(lines: Sequence[Line], groups: Sequence[_Group]) -> list[str]:
+    """Return the first key of the last group with the most pairs, if these are at least two."""
+    sizes = {group.key: _size(lines, group) for group in groups}
+    most = max(sizes.values(), default=0)
+    return [key for key, size in sizes.items() if size == most > 1][-1:]
 
 
-def _groups_between(separators: Sequence[str], text: str, lines: Sequence[Line], stop: int) -> tuple[list[_Start], int]:
-    groups: list[_Start] = []
-    at = above = 0
-    before = (0, 0)  # the group above: where it starts, and where the one above that ends
+def _size(lines: Sequence[Line], group: _Group) -> int:
+    """Return the number of pairs of a group."""
+    return next(size for size in count() if not lines[group.pair + size][0])
+
+
+def _groups(lines: Sequence[Line], stop: int) -> Iterator[_Group]:
+    """Yield the groups with a pair, and a group without a pair for the end."""
+    above = at = 0
     is_first = True
-    for number, (kind, begin, end, indent, key) in enumerate(lines):
-        if kind in separators or (kind == "blank" and begin == at):
-            if begin > at:
-                before = (at, above)
-                above = begin
+    for number, (key, begin, end, _) in enumerate(lines):
+        if not key:
+            above = begin if begin > at else above
             at = end + 1
             is_first = True
-        elif kind == "pair" and is_first:
+        elif is_first:
+            yield _Group(above, at, number, key)
             is_first = False
-            start = _Start(at, above, number, key, _is_sure(text, lines, number))
-            if indent and begin == at and _is_title(text[before[0] : above], indent):
-                start = start._replace(at=before[0], above=before[1])
-            if groups and groups[-1].at == start.at:
-                groups.pop()  # a title that looks like a pair
-            if begin == at or text.find("\n", at) + 1 == begin:
-                groups.append(start)
-    return groups, above if at >= stop else stop
+    yield _Group(above, stop, len(lines), "")
 
 
-def _is_sure(text: str, lines: Sequence[Line], number: int) -> bool:
-    """Return whether another pair is on the line below a pair."""
-    _, _, label, indent, _ = lines[number]
-    kind, begin, _, below, _ = lines[min(number + 1, len(lines) - 1)]
-    return kind == "pair" and below <= indent and begin == text.find("\n", label) + 1
+def _pairs(lines: Sequence[Line], start: _Group, following: _Group) -> Pairs:
+    _, begin, _, most = lines[start.pair]
+    places = {TITLE: (start.at, start.at)} if start.at < begin else {}
+    for key, at, label, indent in lines[start.pair : following.pair]:
+        if key and indent <= most:
+            places.setdefault(key, (at, label))
+    ends = [at for at, _ in places.values()][1:]
+    ends.append(following.above)
+    return {key: (*place, end) for (key, place), end in zip(places.items(), ends, strict=True)}
 
 
-def _is_title(group: str, indent: int) -> bool:
-    """Return whether a group is one line that is less indented than the block below it."""
-    is_one = group.find("\n") == len(group) - 1
-    return is_one and len(group) - len(group.lstrip(" \t")) < indent
+def _value(text: str, pairs: Pairs) -> dict[str, str]:
+    return {key: text[label:end].strip() for key, (_, label, end) in pairs.items()}
 
 
-def _lead(keys: Sequence[str]) -> str:
-    """Return the first key that occurs twice, or an empty text."""
-    counts = Counter(keys)
-    return next((key for key in keys if counts[key] > 1), "")
-
-
-def _pairs(lines: Sequence[Line], start: _Start, following: _Start) -> Iterator[tuple[str, int, int, int]]:
-    """Yield the pairs from the start of a block to the start of the following one."""
-    _, begin, label, most, key = lines[start.pair]
-    if start.at < begin:
-        yield TITLE, start.at, start.at, begin
-    for kind, at, end, indent, name in lines[start.pair + 1 : following.pair]:
-        if kind == "pair" and indent <= most and at < following.above:
-            yield key, begin, label, at
-            key, begin, label = name, at, end
-    yield key, begin, label, following.above
-
-
-def _value(text: str, pairs: Sequence[tuple[str, int, int, int]]) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for key, _, label, end in pairs:
-        item = text[label:end].strip()
-        if key not in value:
-            value[key] = item
-        elif type(value[key]) is list:
-            value[key].append(item)
-        else:
-            value[key] = [value[key], item]
-    return value
-
-
-Plan: TypeAlias = dict[int, str]
-"""The values of the pairs of a block that stay, by index."""
-
-
-def _plan(text: str, block: _Block, item: Any, old: dict[str, Any], end: str) -> Plan | None:
-    """Return what is left of a block, or None if it is nothing that a block can have."""
-    places: dict[str, list[int]] = {}
-    for index, pair in enumerate(block.pairs):
-        places.setdefault(pair.key, []).append(index)
-    plan: Plan = {}
-    for key, new in item.items() if type(item) is dict else ():
-        if type(new) is not type(old[key]):
-            return None
-        if type(new) is list:
-            plan.update(_plan_of_list(text, block, places[key], new, old[key], end))
-        else:
-            plan[places[key][0]] = new
-    return plan if type(item) is dict else None
-
-
-def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], old: list[str], end: str) -> Plan:
-    """Return what is left of a repeated key: at least one value and the marker of the others, or two values."""
-    found = origins(new, old) or []
-    plan = {places[index]: item for index, item in zip(found, new, strict=False)}
-    marker = new[len(found) :]
-    for place, item in zip(places, old, strict=True):
-        if len(plan) + len(marker) < 2 or not plan:
-            plan.setdefault(place, item)
-    if marker:
-        last = block.pairs[max(plan)]
-        plan[max(plan)] += f"{end}{_pair(text, last, marker[0])}"
-    return plan
-
-
-def _first_key(block: _Block, plan: Plan) -> str:
-    """Return the key of the first pair that stays."""
-    keys = [block.pairs[index].key for index in sorted(plan)]
-    return next((key for key in keys if key != TITLE), "")
-
-
-def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> None:
-    """Keep what a block needs to be read as a block: perhaps its first two keys, and a title above indented pairs."""
-    first = 1 if _has_title(block) else 0
-    pairs = {index: new for index, new in plan.items() if index >= first}
-    written = _written(text, block, pairs, end)
-    lines = _lines(written, len(written))
-    if not (pairs and (lines[0][-1] == lead or _is_sure(written, lines, 0))):
-        keys = [*dict.fromkeys(pair.key for pair in block.pairs[first:])][:2]
-        for index, pair in enumerate(block.pairs[first:], first):
-            if pair.key in keys:
-                plan.setdefault(index, text[pair.value(text)])
-    is_indented = text[block.pairs[min(plan.keys() - {0}, default=0)].start] in " \t"
-    if first and (plan.get(0) == "" or is_indented):
-        plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
-
-
-def _has_title(block: _Block) -> bool:
-    return block.pairs[0].label == block.pairs[0].start
-
-
-def _written(text: str, block: _Block, plan: Plan, end: str) -> str:
-    written = [""]
-    for index, new in sorted(plan.items()):
-        pair = block.pairs[index]
-        is_adjacent = index + 1 in plan or (index == 0 and _has_title(block))
-        written.append(_pair(text, pair, new))
-        written.append(text[pair.value(text).stop : pair.end] if is_adjacent else end)
-    written[-1] = text[block.pairs[-1].value(text).stop : block.end]
-    return "".join(written)
-
-
-def _pair(text: str, pair: _Pair, new: str) -> str:
-    """Write a pair with a value, without the line end."""
-    value = pair.value(text)
-    if not new and value.start < value.stop:
-        return text[pair.start : pair.label]
-    label = text[pair.start : value.start]
-    return f"{label} {new}" if new and label.endswith(":") else f"{label}{new}"
-
-
-def _has(written: str, blocks: list[_Block], plans: list[Plan]) -> bool:
-    """Return whether a written text has exactly the planned blocks."""
-    again = list(_blocks(written, marker_paragraph(written)))
-    if len(again) != len(blocks):
-        return False
-    for (pairs, _), block, plan in zip(again, blocks, plans, strict=True):
-        value = _value(written, pairs)
-        planned = {block.pairs[index].key: new for index, new in plan.items()}
-        if value.keys() != planned.keys():
-            return False
-        for key, new in planned.items():
-            if type(value[key]) is str and value[key] != new:
-                return False
-    return True
+def _pair(text: str, start: int, label: int, end: int, new: str) -> str:
+    """Write a pair with what is left of its value. A title stays if it is emptied."""
+    old = text[label:end].strip()
+    if new == old or not (new or start < label):
+        return text[start:end]
+    before, _, after = text[label:end].partition(old)
+    return f"{text[start:label]}{new and before + new}{after}"
