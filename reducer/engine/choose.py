@@ -146,7 +146,7 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
     if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
         if parsed is None and paths.notations and value:
-            _open_notation(place, key, paths)
+            _open_notation(place, key, value, paths)
             return
         if parsed is None or not (paths.here or parsed[1].is_json):  # `unwrap` replaces JSON texts only
             return
@@ -158,9 +158,9 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
     _open_texts(place.child(key), paths, every_text)
 
 
-def _open_notation(place: Place, key: Any, paths: TextPaths) -> None:
-    """Open a plain text in a notation, and the texts below it, except lines."""
-    opened = open_text(place.value[key], paths.notations, nested=True)
+def _open_notation(place: Place, key: Any, text: str, paths: TextPaths) -> None:
+    """Open the plain text at a key in a notation, and the texts below it, except lines."""
+    opened = open_text(text, paths.notations, nested=True)
     if opened is None:
         place.work.unread += 1
         return

@@ -94,7 +94,9 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
         lead = _lead(firsts)
         written = [text[: blocks[0].pairs[0].start]]
         for block, plan in zip(kept, plans, strict=True):
-            _keep_start(text, block, plan, lead)
+            _keep_start(text, block, plan, lead, end)
+            if max(plan) + 1 < len(block.pairs) and _ends_with_rule(plan[max(plan)]):
+                return None
             written.append(_written(text, block, plan, end))
         return with_marker("".join(written), new[len(found) :], text)
 
@@ -237,8 +239,7 @@ def _plan_of_list(text: str, block: _Block, places: list[int], new: list[str], o
             plan.setdefault(place, item)
     if marker:
         last = block.pairs[max(plan)]
-        label = text[last.start : last.value(text).start]
-        plan[max(plan)] += f"{end}{label}{marker[0]}"
+        plan[max(plan)] += f"{end}{_pair(text, last, marker[0])}"
     return plan
 
 
@@ -248,18 +249,27 @@ def _first_key(block: _Block, plan: Plan) -> str:
     return next((key for key in keys if key != TITLE), "")
 
 
-def _keep_start(text: str, block: _Block, plan: Plan, lead: str) -> None:
-    """Keep what a block needs to be read as a block: a title above indented pairs, and perhaps its first two pairs."""
+def _keep_start(text: str, block: _Block, plan: Plan, lead: str, end: str) -> None:
+    """Keep what a block needs to be read as a block: perhaps its first two keys, and a title above indented pairs."""
     first = 1 if _has_title(block) else 0
-    if first and (plan.get(0) == "" or text[block.pairs[1].start] in " \t"):
+    pairs = {index: new for index, new in plan.items() if index >= first}
+    written = _written(text, block, pairs, end)
+    lines = [*_LINE.finditer(written)]
+    if not (pairs and (lines[0]["pair"] == lead or _is_sure(written, lines, 0))):
+        keys = [*dict.fromkeys(pair.key for pair in block.pairs[first:])][:2]
+        for index, pair in enumerate(block.pairs[first:], first):
+            if pair.key in keys:
+                plan.setdefault(index, text[pair.value(text)])
+    is_indented = text[block.pairs[min(plan.keys() - {0}, default=0)].start] in " \t"
+    if first and (plan.get(0) == "" or is_indented):
         plan[0] = plan.get(0) or text[block.pairs[0].value(text)]
-    left = sorted(index for index in plan if index >= first)
-    if left and block.pairs[left[0]].key == lead:
-        return
-    if len(left) > 1 and "\n" not in _pair(text, block.pairs[left[0]], plan[left[0]]):
-        return
-    for index, pair in enumerate(block.pairs[first : first + 2], first):
-        plan.setdefault(index, text[pair.value(text)])
+
+
+def _ends_with_rule(value: str) -> bool:
+    """Return whether the last line of a value would separate blocks if no other value followed."""
+    before, _, last = value.rpartition("\n")
+    line = _LINE.match(last)
+    return bool(before and line and line.lastgroup == "rule")
 
 
 def _has_title(block: _Block) -> bool:
@@ -267,7 +277,7 @@ def _has_title(block: _Block) -> bool:
 
 
 def _written(text: str, block: _Block, plan: Plan, end: str) -> str:
-    written = []
+    written = [""]
     for index, new in sorted(plan.items()):
         pair = block.pairs[index]
         is_adjacent = index + 1 in plan or (index == 0 and _has_title(block))
@@ -282,4 +292,5 @@ def _pair(text: str, pair: _Pair, new: str) -> str:
     value = pair.value(text)
     if not new and value.start < value.stop:
         return text[pair.start : pair.label]
-    return f"{text[pair.start : value.start]}{new}"
+    label = text[pair.start : value.start]
+    return f"{label} {new}" if new and label.endswith(":") else f"{label}{new}"

@@ -29,10 +29,13 @@ def marker_paragraph(text: str) -> int:
     return start if is_paragraph and is_marker(body[start:]) else len(text)
 
 
-def with_marker(body: str, marker: Sequence[str], text: str) -> str:
-    """Return a part of a text, with the marker of what was removed as its last paragraph if there is one."""
+def with_marker(body: str, marker: Sequence[str], text: str) -> str | None:
+    """Return a part of a text, with the marker of what was removed as its last paragraph if there is one.
+
+    Return None if another paragraph at the end would be read as a marker.
+    """
     if not marker:
-        return body
+        return body if marker_paragraph(body) == len(body) else None
     end = line_end(text)
     after = end if text.endswith("\n") else ""
     return f"{body.rstrip()}{end * 2}{marker[0]}{after}"

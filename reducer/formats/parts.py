@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from reducer import markers
+from reducer.formats.json_text import read_json
+
+_HEAD_CHARS = 40
+"""A marker says within so many characters that it counts characters."""
 
 
 def is_part(new: Any, old: Any) -> bool:
@@ -18,7 +22,7 @@ def is_part(new: Any, old: Any) -> bool:
         return all(key in old and is_part(item, old[key]) for key, item in new.items())
     if type(new) is list:
         return origins(new, old) is not None
-    return bool(new == old or (type(new) is str and _is_cut(new, old)))
+    return bool(new == old or (type(new) is str and (_is_cut(new, old) or _is_part_of_json(new, old))))
 
 
 def origins(new: Sequence[Any], old: Sequence[Any]) -> list[int] | None:
@@ -53,7 +57,14 @@ def marker_of(new: Sequence[Any], found: Sequence[int]) -> str:
     return new[-1] if len(new) > len(found) else ""
 
 
+def _is_part_of_json(new: str, old: str) -> bool:
+    """Return whether both texts are JSON, and one has a part of the value of the other."""
+    value = read_json(new) if len(new) <= len(old) else None
+    return value is not None and is_part(value, read_json(old))
+
+
 def _is_cut(new: str, old: str) -> bool:
     """Return whether a text is empty, or starts like another before its first marker."""
-    before, marker, _ = new.partition(markers.PREFIX)
-    return not new or (bool(marker) and old.startswith(before.removesuffix(" ")))
+    marker = new.find(markers.PREFIX, 0, len(old) + len(markers.PREFIX) + 1)
+    is_marked = marker >= 0 and " more characters" in new[marker : marker + _HEAD_CHARS]
+    return not new or (is_marked and old.startswith(new[:marker].removesuffix(" ")))

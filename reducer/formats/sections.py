@@ -22,8 +22,8 @@ _LINE = re.compile(
 )
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _END_OF_FRONT_MATTER = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
-_NO_TITLE = re.compile(r"\s*$| {4}|\t| {0,3}(?:[-*+][ \t]|[>|])")
-"""A line that an underline does not make a heading: a blank line, code, an item of a list, a quote or a table."""
+_NO_TITLE = re.compile(r"\s*$| {4}|\t| {0,3}(?:[-*+][ \t]|[>|]|([-=*_])\1*\s*$)")
+"""A line that an underline does not make a heading: a blank or rule line, code, or a part of a list, quote or table."""
 
 
 class _Section(NamedTuple):

@@ -64,12 +64,8 @@ class _Entry(NamedTuple):
     node: _Node
 
 
-class _Edit(NamedTuple):
-    """A range of the text, and what is written in its place."""
-
-    start: int
-    stop: int
-    text: str = ""
+_Edit: TypeAlias = tuple[int, int, str]
+"""A range of the text by its start and stop, and what is written in its place."""
 
 
 def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
@@ -110,8 +106,12 @@ def _has_structure(values: list[Any]) -> bool:
 
 
 def _documents(text: str) -> list[_Entry]:
-    """Return the documents of a text. Raise `ValueError` or `YAMLError` if it has none that can be written."""
-    events: _Events = yaml.parse(text, Loader=_LOADER)
+    """Return the documents of a text. Raise `ValueError` or `YAMLError` if it is not a text that can be written.
+
+    A missing last line end is added, so that a block scalar at the end has the same value before another line.
+    """
+    whole = text if text.endswith(("\r", "\n")) else f"{text}\n"
+    events: _Events = yaml.parse(whole, Loader=_LOADER)
     found: list[_Entry] = []
     for event in events:
         start = event.start_mark.index
@@ -139,7 +139,7 @@ def _scalar(text: str, event: Any) -> _Node:
     start, stop = event.start_mark.index, event.end_mark.index
     if event.style == "|" or event.style == ">":
         last = _LAST_BREAK.search(text, max(start, stop - 2), stop)
-        return _Node(event.value, start, last.start() if last else stop)
+        return _Node(event.value, start, last.start() if last else min(stop, len(text)))
     is_plain = event.implicit[0]
     value = _resolved(event.value) if is_plain else event.value
     return _Node(value, start, stop, is_plain=is_plain)
@@ -210,7 +210,7 @@ def _with_documents(text: str, documents: list[_Entry], new: list[Any]) -> str:
     stops = [document.start for document in documents[1:]]
     for index, stop in enumerate([*stops, len(text)]):
         if index not in kept:
-            edits.append(_Edit(documents[index].start, stop))
+            edits.append((documents[index].start, stop, ""))
         elif documents[index].node.entries:
             _reduce(text, documents[index], kept[index], edits)
     result = _edited(text, edits)
@@ -250,7 +250,7 @@ def _reduce(text: str, entry: _Entry, new: Any, edits: list[_Edit], in_flow: boo
     for index, item in kept.items():
         stop = _reduce(text, node.entries[index], item, edits, node.is_flow)
     if node.is_flow:
-        edits.append(_Edit(stop, stop, f", {_quoted(marker)}" if marker else ""))
+        edits.append((stop, stop, f", {_quoted(marker)}" if marker else ""))
         return node.stop
     if marker:
         edits.append(_marker_line(text, stop, f"{' ' * node.column}- {_quoted(marker)}"))
@@ -263,7 +263,7 @@ def _empty(entry: _Entry, marker: str, edits: list[_Edit]) -> None:
     start = node.start if node.is_flow else entry.before
     blank = "" if start == node.start else " "
     if marker:
-        edits.append(_Edit(start, node.stop, f"{blank}[{_quoted(marker)}]"))
+        edits.append((start, node.stop, f"{blank}[{_quoted(marker)}]"))
     else:
         _shorten(start, node.stop, blank + ("[]" if type(node.value) is list else "{}"), edits)
 
@@ -271,7 +271,7 @@ def _empty(entry: _Entry, marker: str, edits: list[_Edit]) -> None:
 def _shorten(start: int, stop: int, text: str, edits: list[_Edit]) -> None:
     """Replace a range of the text unless that makes it longer."""
     if len(text) <= stop - start:
-        edits.append(_Edit(start, stop, text))
+        edits.append((start, stop, text))
 
 
 def _leave_out(text: str, node: _Node, kept: dict[int, Any], edits: list[_Edit]) -> None:
@@ -284,15 +284,15 @@ def _leave_out(text: str, node: _Node, kept: dict[int, Any], edits: list[_Edit])
     first = 0
     if node.is_flow or text[begin - node.column : begin].strip(" "):
         first = min(kept)
-        edits.append(_Edit(begin, entries[first].start))
+        edits.append((begin, entries[first].start, ""))
     for index in range(first, len(entries)):
         stop = entries[index].node.stop
         if index in kept:
             continue
         if node.is_flow:
-            edits.append(_Edit(entries[index - 1].node.stop, stop))
+            edits.append((entries[index - 1].node.stop, stop, ""))
         else:
-            edits.append(_Edit(entries[index].start - node.column, _next_line(text, stop, node.column)))
+            edits.append((entries[index].start - node.column, _next_line(text, stop, node.column), ""))
 
 
 def _next_line(text: str, at: int, column: int) -> int:
@@ -311,7 +311,7 @@ def _marker_line(text: str, at: int, line: str) -> _Edit:
     stop = _end(_REST_OF_LINE, text, at)
     end = line_end(text)
     has_end = text.endswith(("\r", "\n"), at, stop)
-    return _Edit(stop, stop, line + end if has_end else end + line)
+    return stop, stop, line + end if has_end else end + line
 
 
 def _spelled(node: _Node, new: str, in_flow: bool) -> str:

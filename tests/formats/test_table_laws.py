@@ -127,6 +127,8 @@ def part(value: list[Any], random: Random) -> list[Any]:
     lost = {key for key in rows[0] if random.random() < random.choice((0, 0.3, 0.7))} if rows else set()
     share = random.choice((0.2, 0.6, 1))
     kept: list[Any] = [_row(row, lost, random) for row in rows if random.random() < share]
+    if random.random() < 0.8:  # fixed columns have no line for a row without a text
+        kept = [row for row in kept if any(row.values())]
     if not kept or random.random() < 0.5:
         kept.append(random.choice(MARKERS))
     return kept
@@ -171,11 +173,26 @@ def test_rows_columns_and_cells_are_removed(drawn: tuple[str, str, Random]) -> N
     event(f"{notation}: {'removed' if check(notation, text, random) else 'nothing'}")
 
 
+NOT_READ = {
+    "deerflow-auth": "several Markdown tables",
+    "huawei-arp": "the names of the columns are in two lines, and cells are not below them",
+    "istio-ztunnel-all": "several tables",
+    "kubectl-get-all": "several tables",
+    "oc-upgrade-status": "several tables, and a cell that continues on lines without indentation",
+    "osv-image-scan": "several tables with drawn lines",
+    "psql-schema-stats": "several tables of psql",
+    "runner-image-macos": "several Markdown tables",
+    "semconv-container": "several Markdown tables",
+}
+
+
 @pytest.mark.parametrize("path", [*ANSWERS.glob("csv/*.txt"), *ANSWERS.glob("table/*.txt")], ids=lambda path: path.stem)
 def test_parts_of_recorded_answers(path: Path) -> None:
     text = path.read_bytes().decode()
-    for seed in range(20):
-        check(path.parent.name, text, Random(seed))
+    notation = path.parent.name
+    assert (read_as(text, [notation]) is None) == (path.stem in NOT_READ)
+    removed = [check(notation, text, Random(seed)) for seed in range(20)]
+    assert sum(removed) >= 15 or path.stem in NOT_READ
 
 
 ALPHABET = (

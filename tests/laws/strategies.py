@@ -238,7 +238,7 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
         for action, argument in (("limit", _amounts), ("drop", line), ("keep", line), ("dedupe", some(True, digits)))
     ]
     of_lines.append(_step(texts, "truncate", _lengths, {"text": "lines"}))
-    of_lines += [_of_examples(texts, lines=True), _step(("@", "[*]"), "unwrap", st.just(True))]
+    of_lines += [_of_examples(texts, text="lines"), _step(("@", "[*]"), "unwrap", st.just(True))]
     of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
     of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]
     others = [
