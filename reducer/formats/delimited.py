@@ -8,7 +8,7 @@ from functools import partial
 from itertools import takewhile
 
 from reducer.formats.lines import line_end
-from reducer.formats.rows import Found, Line, Style, marker_at, read_rows, table_of
+from reducer.formats.rows import Found, Line, marker_at, read_rows, table_of
 
 _SEPARATORS = ("\t", ";", "|", ",")
 _QUOTED = re.compile('"[^"]*+(?:""[^"]*+)*+"')
@@ -31,22 +31,22 @@ def read_csv(text: str) -> Found:
     end = line_end(text)
     lines = text.split(end)
     above = _comments(lines)
-    fields = [at for at in range(above) if lines[at].startswith(_FIELDS)]
-    start = [*fields, above][0]
+    start = next((at for at in range(above) if lines[at].startswith(_FIELDS)), above)
     if start == len(lines) or lines[start].endswith((".", "!", "?")):
         return None
+    heads = range(start, max(above, start + 1))
     separator = max(_SEPARATORS, key=lines[start].count)
-    lines = _records(text, end, separator)
-    first = max(above, start + 1)
-    cut = partial(_cut, separator)
-    widths = {len(cut(line)[0]) for line in lines[start:first]}
-    is_markdown = first < len(lines) and not lines[first].strip("|:- ")
-    if is_markdown or len(widths) > 1 or 1 in widths:
+    cell = rf"(?:{_QUOTED.pattern}(?=[{separator}\r\n]|\Z)|[^{separator}\r\n]*+)"
+    lines = _records(text, end, rf"(?:\A|{end})({cell}(?:[{separator}]{cell})*+)")
+    cut = partial(_cut, separator, re.compile(rf"(?:\A|[{separator}])({cell})"))
+    is_markdown = not "".join(lines[heads.stop : heads.stop + 1]).strip("|:- ")
+    if is_markdown or separator not in lines[start]:
         return None
     stop = len(lines) - _comments(reversed(lines))
-    table = table_of(Style(cut, _read, _write), lines, start, first, lines[first:stop])
-    is_whole = table and table.stop + len(marker_at(lines, table.stop)) == stop
-    return read_rows(lines, end, [table]) if table and is_whole else None
+    table = table_of(lines, heads, stop, cut, _read, _write)
+    if table is None or table.stop + len(marker_at(lines, table.stop)) < stop:
+        return None
+    return read_rows(lines, end, [table])
 
 
 def _comments(lines: Iterable[str]) -> int:
@@ -54,26 +54,18 @@ def _comments(lines: Iterable[str]) -> int:
     return sum(1 for _ in takewhile(_COMMENT.match, lines))
 
 
-def _records(text: str, end: str, separator: str) -> list[str]:
-    """Return the lines of a text. A line end in a quoted cell ends no line."""
-    cell = _cell(separator)
-    records = re.findall(rf"(?:\A|{end})({cell}(?:[{separator}]{cell})*+)", text) if '"' in text else []
+def _records(text: str, end: str, pattern: str) -> list[str]:
+    """Return the lines of a text. A line end in a quoted cell ends no line. Other quotes are part of a cell."""
+    records = re.findall(pattern, text) if '"' in text else []
     return records if end.join(records) == text else text.split(end)
 
 
-def _cell(separator: str) -> str:
-    """Return the pattern of a cell. Quotes that do not enclose a cell are part of it."""
-    return rf"(?:{_QUOTED.pattern}(?=[{separator}\r\n]|\Z)|[^{separator}\r\n]*+)"
-
-
-def _cut(separator: str, line: str) -> Line:
+def _cut(separator: str, pattern: re.Pattern[str], line: str) -> Line:
     match = _BEFORE.match(line)
     before = match[0] if match else ""
     inner = line[len(before) :].removesuffix("\r")
     after = line[len(before) + len(inner) :]
-    cells = inner.split(separator)
-    if '"' in inner:
-        cells = re.findall(rf"(?:\A|[{separator}])({_cell(separator)})", inner)
+    cells = pattern.findall(inner) if '"' in inner else inner.split(separator)
     return cells, separator, before, after
 
 

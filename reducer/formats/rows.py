@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeAlias
 
 from reducer.formats.parts import is_marker, origins
@@ -11,53 +11,49 @@ from reducer.formats.parts import is_marker, origins
 _LEAST_COLUMNS = 2
 
 Found: TypeAlias = tuple[list[Any], Callable[[Any], str | None]] | None
-
-
 Line: TypeAlias = tuple[list[str], str, str, str]
 """The cells of a line as they are written, and what stands between, before and after them."""
 
 
-class Style(NamedTuple):
-    """How a line is cut into cells, which text a cell expresses, and how it is written with what is left of its text.
+class Table(NamedTuple):
+    """A table: how its lines are cut and cells are written, the lines of its header, its rows by their lines, and where
+    these end.
 
-    A cell is written as it was if it lost nothing.
+    `write` returns a cell with what is left of its text. This is the cell itself if it lost nothing.
     """
 
     cut: Callable[[str], Line]
-    read: Callable[[str], str]
     write: Callable[[str, str], str]
-
-
-class Table(NamedTuple):
-    """A table whose header starts in a line, and its rows by the number of their line, which are below each other."""
-
-    style: Style
     names: list[str]
-    start: int
-    first: int
+    heads: range
     rows: dict[int, dict[str, str]]
-
-    @property
-    def stop(self) -> int:
-        """The number of the line after the last row."""
-        return self.first + len(self.rows)
+    stop: int
 
 
-def table_of(style: Style, lines: Sequence[str], start: int, first: int, below: Iterable[str]) -> Table | None:
-    """Return the table whose header starts in a line, or None if its columns have no different names.
+def table_of(
+    lines: Sequence[str],
+    heads: range,
+    stop: int,
+    cut: Callable[[str], Line],
+    read: Callable[[str], str],
+    write: Callable[[str, str], str],
+) -> Table | None:
+    """Return the table with some lines as header, or None if these have not as many cells, or equal ones.
 
-    Of the lines below the header, it ends before a marker, and before a line with another number of cells.
+    It ends before a marker, and before a line with another number of cells or another separator.
     """
-    names = [*map(style.read, style.cut(lines[start])[0])]
-    if len({*names}) < len(names):
+    head, separator, *_ = cut(lines[heads[0]])
+    names = [*map(read, head)]
+    widths = {len(cut(lines[at])[0]) for at in heads}
+    if len(widths) > 1 or len({*names}) < len(names):
         return None
     rows = {}
-    for at, line in enumerate(below, first):
-        cells = style.cut(line)[0]
-        if len(cells) != len(names) or is_marker(line):
+    for at in range(heads.stop, stop):
+        cells, glue, *_ = cut(lines[at])
+        if len(cells) != len(names) or glue != separator or is_marker(lines[at]):
             break
-        rows[at] = dict(zip(names, map(style.read, cells), strict=True))
-    return Table(style, names, start, first, rows)
+        rows[at] = dict(zip(names, map(read, cells), strict=True))
+    return Table(cut, write, names, heads, rows, heads.stop + len(rows))
 
 
 def marker_at(lines: Sequence[str], at: int) -> list[str]:
@@ -73,40 +69,43 @@ def read_rows(lines: Sequence[str], end: str, tables: Sequence[Table]) -> Found:
     if not tables or any(marker_at(lines, table.stop) for table in tables[:-1]):
         return None
     marker = marker_at(lines, tables[-1].stop)
-    value: list[Any] = [*chain.from_iterable(table.rows.values() for table in tables), *marker]
-    places = [*chain.from_iterable(table.rows for table in tables)]
+    rows = dict(chain.from_iterable(table.rows.items() for table in tables))
+    value = [*rows.values(), *marker]
+    places = [*rows, *marker]
 
     def write(new: Any) -> str | None:
-        found = origins(new, value) if type(new) is list else None
+        found = origins(new, value)
         if found is None:
             return None
-        kept = {places[index]: item for index, item in zip(found, new, strict=False) if type(item) is dict}
-        written: list[str] = []
+        kept = {places[index]: item for index, item in zip(found, new, strict=False)}
+        written = []
         at = 0
         for table in tables:
-            written += [*lines[at : table.start], *_written(table, lines, kept)]
+            written.extend([*lines[at : table.heads.start], *_written(table, lines, kept)])
             at = table.stop
-        written += [item for item in new[-1:] if type(item) is str and item]
-        return end.join([*written, *lines[at + len(marker) :]])
+        return end.join([*written, *marker_at(new, len(new) - 1), *lines[at + len(marker) :]])
 
     return (value, write) if value else None
 
 
-def _written(table: Table, lines: Sequence[str], kept: Mapping[int, dict[str, str]]) -> list[str]:
-    """Return the lines of a table without the columns that all its rows lost, or its header if no row is left."""
+def _written(table: Table, lines: Sequence[str], kept: Mapping[Any, Any]) -> Sequence[str]:
+    """Return the lines of a table without the columns that all its rows lost, or its header if no row is left.
+
+    If too few columns stay, the first others do, too.
+    """
     rows = [at for at in table.rows if at in kept]
     if not rows:
-        return [*lines[table.start : table.first]]
+        return [lines[at] for at in table.heads]
     keys = {key for at in rows for key in kept[at]}
     others = [name for name in table.names if name not in keys]
     keys.update(others[: max(0, _LEAST_COLUMNS - len(keys))])
-    columns = [index for index, name in enumerate(table.names) if name in keys]
-    written: list[str] = []
-    for at in (*range(table.start, table.first), *rows):
-        cells, glue, before, after = table.style.cut(lines[at])
+    stays = [name in keys for name in table.names]
+    written = []
+    for at in (*table.heads, *rows):
+        cells, glue, before, after = table.cut(lines[at])
         if at in kept:
             texts = [kept[at].get(name, "") for name in table.names]
-            cells = [*map(table.style.write, cells, texts)]
-        inner = glue.join([cells[column] for column in columns])
+            cells = [*map(table.write, cells, texts)]
+        inner = glue.join(compress(cells, stays))
         written.append(f"{before}{inner}{after}" if glue else inner.rstrip())
     return written

@@ -10,7 +10,7 @@ import pytest
 from reducer.engine import attempt
 from tests.helpers import fixed_point, reduced, rules
 
-CSV = "host,risk,note\nsrv-1,low,\"seen, twice\"\nsrv-2,high,new place\nsrv-3,low,no change since last week at all\n"
+CSV = 'host,risk,note\nsrv-1,low,"seen, twice"\nsrv-2,high,new place\nsrv-3,low,no change since last week at all\n'
 HIGH = "host,risk,note\nsrv-2,high,new place\n"
 ONLY_HIGH = {"keep": "[?risk == 'high']", "mark": False}
 
