@@ -45,7 +45,8 @@ def origins(new: Sequence[Any], old: Sequence[Any]) -> list[int] | None:
 
 def is_marker(item: Any) -> bool:
     """Return whether an item of a list is a marker that counts items, whichever entities it mentions."""
-    return type(item) is str and markers.read_item(item, lambda name: True) is not None
+    is_possible = type(item) is str and item.startswith(markers.PREFIX)
+    return is_possible and markers.read_item(item, lambda name: True) is not None
 
 
 def marker_of(new: Sequence[Any], found: Sequence[int]) -> str:

@@ -3,127 +3,129 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import groupby, islice, pairwise
 
-from reducer.formats.columns import Table, fixed_tables, is_marker_line, psql_table
 from reducer.formats.lines import line_end
-from reducer.formats.rows import Part, is_unique, part_of
-from reducer.markers import PREFIX
+from reducer.formats.parts import is_marker
+from reducer.formats.rows import Found, Line, Table, marker_at, read_rows, table_of
 
-_DELIMITER = re.compile(r"[ \t]*:?-+:?[ \t]*")
+_RULE = re.compile(r"\s*+([|+]?)\s*+:?-++:?\s*+(?:[|+]\s*+:?-++:?\s*+)*+([|+]?)\s*")
+_MAX_HEADER = 2_000
+"""The characters of the longest header, which bound the time that each line below it takes."""
+_WORD = re.compile(r"[^ ]+")
+_GAP = re.compile(r"(?<=[^ ]) {2,}(?=[^ ])")
+_NAME = re.compile(r"(?:[^\W\d]|[#%@])(?:(?!:\d)[^|=])*(?<![.,;:!?])")
+_TAKEN = bytes(code != ord(" ") for code in range(256))
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-class _Barred(NamedTuple):
-    """A line of a Markdown table: its cells as they are written, and what is before and after them."""
+def read_table(text: str) -> Found:
+    """Return the rows of all tables of a text as objects, and a function that writes some of them.
 
-    before: str
-    cells: list[str]
-    after: str
-
-
-def read_table(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | None:
-    """Return the rows of the only table of a text as objects, and a function that writes some of them.
-
-    Lines that look like fixed columns are a table if the text has no table with bars.
+    Lines that look like fixed columns are tables if the text has no table with bars.
     """
     end = line_end(text)
     lines = text.split(end)
-    tables = list(islice(_barred_tables(lines), 2)) or list(islice(fixed_tables(lines), 2))
-    table = tables[0] if len(tables) == 1 else None
-    if table is None:
-        return None
-    value = [*table.rows, *table.marker]
-
-    def write(new: Any) -> str | None:
-        part = part_of(new, value, table.names, table.least)
-        written = None if part is None else table.write(part)
-        if part is None or written is None:
-            return None
-        before = lines[table.start : table.stop - len(table.marker)]
-        if sum(map(len, written)) > sum(map(len, before)) and not any(PREFIX in line for line in written):
-            return None
-        return end.join([*lines[: table.start], *written, *part.marker, *lines[table.stop :]])
-
-    return value, write
+    return read_rows(lines, end, [*_barred_tables(lines)] or [*_fixed_tables(lines)])
 
 
 def _barred_tables(lines: Sequence[str]) -> Iterator[Table]:
-    """Yield the tables below which a line of `-` is the second line."""
+    """Yield the tables whose second line is a rule with as many cells as the first."""
     stop = 0
-    for index, line in enumerate(lines):
-        if index > stop and "-" in line and ("|" in line or "+" in line) and not line.strip("|:-+ \t\r"):
-            table = _markdown_table(lines, index) if "|" in line else psql_table(lines, index)
-            if table is not None:
+    for at, line in enumerate(lines):
+        rule = _RULE.fullmatch(line)
+        if rule and at > stop and "|" in lines[at - 1]:
+            cut = partial(_cut, rule[1], rule[2])
+            table = table_of(lines, range(at - 1, at + 1), len(lines), cut, _read, _write)
+            if table:
                 stop = table.stop
                 yield table
 
 
-def _markdown_table(lines: Sequence[str], rule: int) -> Table | None:
-    outer = _outer(lines[rule])
-    head = [_barred(lines[rule - 1], outer), _barred(lines[rule], outer)]
-    names = _texts(head[0].cells)
-    delimiters = head[1].cells
-    if len(names) != len(delimiters) or not all(map(_DELIMITER.fullmatch, delimiters)) or not is_unique(names):
+def _cut(starts: str, ends: str, line: str) -> Line:
+    """Cut a line, whose first and last bar enclose the cells if the rule below the header starts and ends with one."""
+    glue = "|" if "|" in line else "+"
+    cells = _BAR.split(line) if "\\" in line else line.split(glue)
+    before = cells.pop(0) + glue if starts else ""
+    after = glue + cells.pop() if ends and cells else ""
+    return cells, glue, before, after
+
+
+def _read(cell: str) -> str:
+    return cell.strip().replace("\\|", "|")
+
+
+def _write(cell: str, text: str) -> str:
+    return cell.replace(cell.strip(), text.replace("|", "\\|"), 1)
+
+
+# --- fixed columns
+
+
+def _fixed_tables(lines: Sequence[str]) -> Iterator[Table]:
+    """Yield a table in each group of lines without empty lines that has one below the first two possible headers."""
+    for _, group in groupby(range(len(lines)), lambda at: not lines[at].strip()):
+        places = [*group]
+        headers = [at for at in places if _is_header(lines[at])]
+        tables = (_fixed_table(lines, at, places[-1] + 1) for at in headers[:2])
+        yield from islice(filter(None, tables), 1)
+
+
+def _is_header(line: str) -> bool:
+    """Return whether two or more blanks separate names in a line, or all its letters are capitals."""
+    names = _GAP.split(line.strip())
+    return len(line) <= _MAX_HEADER and (len(names) > 1 or line.isupper()) and all(map(_NAME.fullmatch, names))
+
+
+def _fixed_table(lines: Sequence[str], start: int, stop: int) -> Table | None:
+    """Return the table with a header at an index, or None if no row or marker below it fits two columns."""
+    rules = [at for at in range(start + 1, stop)[:2] if not lines[at].strip("-= ")]
+    first = [*rules, start][0] + 1
+    starts, count = _columns(lines[start], lines[first:stop])
+    if len(starts) < 2 or not (count or marker_at(lines, first)):
         return None
-    rows: list[dict[str, str]] = []
-    first = at = rule + 1
-    while at < len(lines) and "|" in lines[at] and not is_marker_line(lines, at):
-        cells = _texts(_barred(lines[at], outer).cells)
-        if len(cells) > len(names):
-            return None
-        cells += [""] * (len(names) - len(cells))
-        rows.append(dict(zip(names, cells, strict=True)))
-        at += 1
-    marker = [lines[at]] if is_marker_line(lines, at) else []
-    if not (rows or marker):
-        return None
-
-    def write(part: Part) -> list[str]:
-        kept = [_joined(line, line.cells, part.columns) for line in head]
-        for index, item in part.rows:
-            line = _barred(lines[first + index], outer)
-            cells = [_cell(cell, item.get(name, "")) for name, cell in zip(names, line.cells, strict=False)]
-            kept.append(_joined(line, cells, part.columns))
-        return kept
-
-    is_closed = all(line.before.strip() or line.after.strip() for line in head)
-    return Table(rule - 1, at + len(marker), names, rows, marker, write, 1 if is_closed else 2)
+    slices = [slice(*ends) for ends in pairwise([*starts, None])]
+    return table_of(lines, range(start, first), first + count, partial(_cut_columns, slices), str.strip, _write_column)
 
 
-def _outer(rule: str) -> tuple[bool, bool]:
-    """Return whether the rows of a table start and end with a bar."""
-    rule = rule.strip()
-    return rule.startswith("|"), rule.endswith("|")
+def _columns(header: str, lines: Sequence[str]) -> tuple[list[int], int]:
+    """Return where the columns of a table start, and how many of the lines below its header are rows.
+
+    A column starts after the last place between two words of the header that is blank in all rows. If one blank
+    separates the words, all rows must also have a text at a place below each. The table ends before a line that leaves
+    no blank between two words that more blanks separate.
+    """
+    words = [match.span() for match in _WORD.finditer(header)]
+    wide = [match.span() for match in _GAP.finditer(header)]
+    width = len(header)
+    taken = 0
+    always = int.from_bytes(b"\1" * width, "little")
+    count = 0
+    for line in lines:
+        row = int.from_bytes(line[:width].encode("latin-1", "replace").translate(_TAKEN), "little")
+        marks = (taken | row).to_bytes(width, "little")
+        if is_marker(line) or (taken | row != taken and any(0 not in marks[slice(*gap)] for gap in wide)):
+            break
+        taken |= row
+        always &= row
+        count += 1
+    marks = taken.to_bytes(width, "little")
+    below = always.to_bytes(width, "little")
+    starts = [0]
+    for (start, stop), (after, end) in pairwise(words):
+        blank = marks.rfind(0, stop, after)
+        if blank >= 0 and (after - stop > 1 or (1 in below[start:stop] and 1 in below[after:end])):
+            starts.append(blank + 1)
+    return starts, count
 
 
-def _barred(line: str, outer: tuple[bool, bool]) -> _Barred:
-    cells = _BAR.split(line) if "\\" in line else line.split("|")
-    starts = outer[0] and len(cells) > 1 and not cells[0].strip()
-    ends = outer[1] and len(cells) > 1 + starts and not cells[-1].strip()
-    before = cells[0] + "|" if starts else ""
-    after = "|" + cells[-1] if ends else ""
-    return _Barred(before, cells[starts : len(cells) - ends], after)
+def _cut_columns(slices: Sequence[slice], line: str) -> Line:
+    return [line[one] for one in slices], "", "", ""
 
 
-def _joined(line: _Barred, cells: Sequence[str], columns: Sequence[int]) -> str:
-    kept = [cells[column] for column in columns if column < len(cells)]
-    written = line.before + "|".join(kept) + line.after
-    return written if "|" in written or len(columns) == 1 else written + "|"
-
-
-def _texts(cells: Sequence[str]) -> list[str]:
-    """Return what cells express."""
-    return [cell.strip().replace("\\|", "|") for cell in cells]
-
-
-def _cell(before: str, text: str) -> str:
-    """Return a cell as it was written, or what is left of it, with at most one blank on each side."""
-    if [text] == _texts([before]):
-        return before
-    inner = text.replace("|", "\\|")
-    left = " " if before[:1].isspace() else ""
-    right = " " if inner and before[-1:].isspace() else ""
-    return f"{left}{inner}{right}"
+def _write_column(cell: str, text: str) -> str:
+    """Return a cell with what is left of its text. A column without texts is none."""
+    inner = cell.strip()
+    return cell.replace(inner, text.ljust(len(inner)), 1) if text else cell
