@@ -64,8 +64,9 @@ def marker_at(lines: Sequence[str], at: int) -> list[str]:
 def read_rows(lines: Sequence[str], end: str, tables: Sequence[Table]) -> Found:
     """Return the rows of all tables in some lines with the marker below the last one, and a function that writes some.
 
-    Return None if there are none, or if there is a marker below another table.
+    A table without rows and marker is text. Return None if there are none, or if there is a marker below another table.
     """
+    tables = [table for table in tables if table.rows or marker_at(lines, table.stop)]
     if not tables or any(marker_at(lines, table.stop) for table in tables[:-1]):
         return None
     marker = marker_at(lines, tables[-1].stop)
@@ -78,14 +79,17 @@ def read_rows(lines: Sequence[str], end: str, tables: Sequence[Table]) -> Found:
         if found is None:
             return None
         kept = {places[index]: item for index, item in zip(found, new, strict=False)}
+        last = max([number for number, table in enumerate(tables) if kept.keys() & table.rows.keys()], default=-1)
         written = []
         at = 0
         for table in tables:
             written.extend([*lines[at : table.heads.start], *_written(table, lines, kept)])
+            if table is tables[last]:
+                written += marker_at(new, len(new) - 1)
             at = table.stop
-        return end.join([*written, *marker_at(new, len(new) - 1), *lines[at + len(marker) :]])
+        return end.join([*written, *lines[at + len(marker) :]])
 
-    return (value, write) if value else None
+    return value, write
 
 
 def _written(table: Table, lines: Sequence[str], kept: Mapping[Any, Any]) -> Sequence[str]:
