@@ -68,6 +68,11 @@ class Omission(Struct, gc=False, eq=False):
                 return version.kept
         return None
 
+    def leaves_nothing(self) -> bool:
+        """Return whether no item or key is left."""
+        kept = self.kept()
+        return kept is not None and not kept
+
     def remaining(self, step: int = RESULT) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
         """Return the indices or keys that are left after a step, or None for all, and the plans of children."""
         kept, inside = self.kept(step), self.inside

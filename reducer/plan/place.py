@@ -317,7 +317,7 @@ class Place:
         A list that an earlier step emptied also stays, so that its marker can count the items.
         """
         empty, before = empty_of(self.value[key]), self.inside.get(key)
-        is_empty = type(before) is Omission and before.kept() == []
+        is_empty = type(empty) is list and isinstance(before, Omission) and before.leaves_nothing()
         if empty is not None and not is_empty:
             self.inside[key] = Emptied(self.work.step, empty, before)
             self.work.edits += 1
