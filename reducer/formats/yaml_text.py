@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import yaml
-from yaml.events import DocumentStartEvent, MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+from yaml import events as e  # Temporal's sandbox imports `yaml.events` again, and then its classes are others
 
 from reducer.formats.lines import line_end
 from reducer.formats.parts import is_marker, is_part, origins
@@ -34,7 +34,7 @@ _MERGE = "<<"
 _REFUSED_IN_QUOTES = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """The characters that JSON allows in quotes and YAML does not, or reads as a line break."""
 
-_CLOSING = (SequenceEndEvent, MappingEndEvent)
+_CLOSING = (e.SequenceEndEvent, e.MappingEndEvent)
 _Events: TypeAlias = Iterator[Any]
 
 
@@ -115,7 +115,7 @@ def _documents(text: str) -> list[_Entry]:
     found: list[_Entry] = []
     for event in events:
         start = event.start_mark.index
-        if type(event) is DocumentStartEvent:
+        if type(event) is e.DocumentStartEvent:
             node = _node(text, next(events), events, 1)
             found.append(_Entry(start, node.start, node))
     return found
@@ -124,7 +124,7 @@ def _documents(text: str) -> list[_Entry]:
 def _node(text: str, event: Any, events: _Events, level: int) -> _Node:
     """Return the node that starts with an event."""
     _require(event.anchor is None and event.tag is None)
-    if type(event) is ScalarEvent:
+    if type(event) is e.ScalarEvent:
         return _scalar(text, event)
     _require(level < MAX_DEPTH)
     return _collection(text, event, events, level + 1)
@@ -157,7 +157,7 @@ def _resolved(text: str) -> Any:
 
 def _collection(text: str, opening: Any, events: _Events, level: int) -> _Node:
     """Return the list or the object that starts with an event."""
-    is_list = type(opening) is SequenceStartEvent
+    is_list = type(opening) is e.SequenceStartEvent
     is_flow = opening.flow_style
     start = at = opening.start_mark.index
     if is_flow:
