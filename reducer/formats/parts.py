@@ -49,11 +49,6 @@ def is_marker(item: Any) -> bool:
     return is_possible and markers.read_item(item, lambda name: True) is not None
 
 
-def marker_of(new: Sequence[Any], found: Sequence[int]) -> str:
-    """Return the marker at the end of a reduced list whose other items have some origins, or an empty text."""
-    return new[-1] if len(new) > len(found) else ""
-
-
 def _is_part_of_json(new: str, old: str) -> bool:
     """Return whether both texts are JSON, and one has a part of the value of the other."""
     value = read_json(new) if len(new) <= len(old) else None
