@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
+    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], for_sample=not options.histories)]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
     sources = sources_or_sample(options.histories)
     skipped: list[str] = []
