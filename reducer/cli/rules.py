@@ -35,7 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
     options = parse(reader, arguments)
     what: list[str] = options.what
-    if options.used and not what:
+    if options.used:
+        if what:
+            raise CommandError(f"{' '.join(what)}: --used copies no rules; use one of them")
         _print_used(options.used)
         return 0
     ruleset = load(choose_rules(["builtin:general", "builtin"]))

@@ -1,14 +1,14 @@
 """A built-in rule does no harm to the answers of other servers, whatever their tools are called.
 
-Each rule gets the samples of all other rules and the tool outputs of the real data. Prefixes and shared names only decide
-which of these rules is tried first, so a rule that is the only candidate shows all that can happen.
+Each rule gets the samples of all other rules and the tool outputs of the real data. Prefixes and shared names only
+decide which of these rules is tried first, so a rule that is the only candidate shows all that can happen.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -108,3 +108,23 @@ def test_a_rule_has_a_shape_and_a_bound_and_is_found_behind_prefixes(name: str) 
         if not set(tool) & set("*?["):
             names = [f"{separator}{tool}" for separator in SEPARATORS]
             assert all(rule in RULESET.rules_for(each) for each in (tool, names[0], names[3], names[4]))
+
+
+def own_samples(rule: Rule) -> Iterator[Any]:
+    """Yield the recorded answers that the tests of a rule reduce."""
+    for test in rule.tests:
+        if test.given.file and not test.expect.unchanged:
+            yield sample(rule, test)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_in_an_envelope_a_rule_works_or_changes_nothing(name: str) -> None:
+    rules = forced(BUILT_IN[name])
+    for answer in own_samples(BUILT_IN[name]):
+        text = answer if isinstance(answer, str) else dump(answer)
+        reduced = reduce_content(rules, "any", text)
+        blocks = [{"type": "text", "text": text}]
+        assert reduce_content(rules, "any", blocks) == [{"type": "text", "text": reduced}]
+        assert reduce_content(rules, "any", {"content": blocks})["content"] == [{"type": "text", "text": reduced}]
+        for envelope in ({"result": answer}, {"items": answer}, [answer], {"status": "ok", "data": {"report": answer}}):
+            assert harm(envelope, reduce_content(rules, "any", envelope)) in ("", "shortened")

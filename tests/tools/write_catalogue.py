@@ -35,10 +35,6 @@ class Measured:
     entities: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def saved(self) -> float:
-        return 1 - self.after / self.before
-
 
 @cache
 def measured(name: str) -> Measured:
@@ -107,16 +103,16 @@ def catalogue() -> str:
 
 
 def _lines() -> Iterator[str]:
-    saved = median(_saved(name) for name in BY_FILE)
+    half = median(saved(name) for name in BY_FILE)
     yield "# Rules that come with reducer"
     yield ""
-    yield f"{len(BY_FILE)} rules for tools that agents call, each tried on recorded answers of the servers that it names. Half of them"
-    yield f"save at least {saved:.0%}. `python -m reducer rules` lists them, and `rules add NAME` copies one."
-    yield "`rules --used HISTORY` shows which of them your tools need."
+    yield f"{len(BY_FILE)} rules for tools that agents call, each tried on recorded answers of its servers."
+    yield f"Half of them save at least {half:.0%}. `python -m reducer rules` lists them, `rules add NAME` copies"
+    yield "one, and `rules --used HISTORY` shows which of them your tools need."
     yield ""
-    yield "A rule applies to an answer of one of its tools if the answer has its shape. Saved characters are those of its recorded"
-    yield "answers, and kept entities (indicators, CVEs, techniques, actors and malware) those of the samples next to it."
-    yield "`samples/SOURCES.md` of each pack names server, version, source and licence."
+    yield "A rule applies to an answer of one of its tools if the answer has its shape. Saved characters are those"
+    yield "of its recorded answers, and kept entities (indicators, CVEs, techniques, actors and malware) those of"
+    yield "the samples next to it. `samples/SOURCES.md` of each pack names server, version, source and licence."
     for pack, names in groupby(BY_FILE, lambda name: Path(BY_FILE[name].file).parent.name):
         yield f"\n## {pack}\n"
         yield "| rule | servers | tools | shape | saved | entities kept |"
@@ -131,7 +127,7 @@ def _row(name: str) -> str:
     tools = ", ".join(f"`{tool}`" for tool in rule.tools)
     link = f"[{name}]({Path(rule.file).relative_to(RULES).as_posix()}): {rule.description}"
     shape = rule.when.where.text.replace("|", "\\|") if rule.when is not None and rule.when.where is not None else ""
-    return f"| {link} | {'; '.join(servers(name))} | {tools} | `{shape}` | {_saved(name):.0%} | {kept} |"
+    return f"| {link} | {'; '.join(servers(name))} | {tools} | `{shape}` | {saved(name):.0%} | {kept} |"
 
 
 def servers(name: str) -> list[str]:
@@ -143,7 +139,7 @@ def servers(name: str) -> list[str]:
     return [*dict.fromkeys(row.server for row in rows)]
 
 
-def _saved(name: str) -> float:
+def saved(name: str) -> float:
     """Return the saved share of the recorded answers of a rule, with those that are not in the repository."""
     sums = measured(name)
     tried = [row for row in sources(Path(BY_FILE[name].file).parent)[1] if row.name == name]
