@@ -21,7 +21,7 @@ _SCALE = (
     ("high", "error", "err", "major", "p2", "sev2"),
     ("critical", "crit", "fatal", "alert", "emergency", "emerg", "blocker", "p1", "sev1", "very_high"),
 )
-"""Severities, priorities and log levels, also those of syslog (RFC 5424) and of Jira, from the lowest to the highest."""
+"""Severities, priorities and log levels, also those of syslog (RFC 5424) and of Jira, the lowest first."""
 _LEVELS = {word: level for level, words in enumerate(_SCALE) for word in words}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.,+Z -]*)?)?")
