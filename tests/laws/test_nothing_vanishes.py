@@ -77,16 +77,3 @@ def test_a_return_that_lost_all_values_is_reported() -> None:
 
 @pytest.mark.data
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", BY_FILE.values(), ids=BY_FILE)
-def test_no_built_in_rule_leaves_a_recorded_answer_without_values(rule: Rule, outputs: dict[str, Any]) -> None:
-    ruleset = forced(rule)
-    emptied = [name for name, content in outputs.items() if attempt(ruleset, rule.name, content).is_emptied]
-    assert emptied == []
-
-
-@pytest.fixture(scope="module")
-def outputs(data: Path) -> dict[str, Any]:
-    """Return the recorded tool outputs by name; `python -m tests.tools.harm --all` also counts the large ones."""
-    files = sorted((data / "tool_outputs").glob("*.json"))
-    contents = {file.name: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}
-    return {name: content for name, content in contents.items() if chars(content) <= 30_000}
