@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer import markers
 from reducer.engine import attempt
-from reducer.rules import Rule
 from reducer.values import chars
-from tests.helpers import BY_FILE, fixed_point, forced, rules
+from tests.helpers import fixed_point, rules
 from tests.laws.strategies import laws
 
 ITEMS = st.lists(st.fixed_dictionaries({"id": st.integers(0, 3), "note": st.text("abc ", max_size=40)}), max_size=12)
@@ -73,7 +70,3 @@ def test_a_return_that_lost_all_values_is_reported() -> None:
     assert not attempt(ruleset, "t", {"a": 1}).is_emptied, "a number at the root stays"
     assert not attempt(ruleset, "t", {"a": ""}).is_emptied, "it had no values before"
     assert not attempt(rules(steps=[{"drop": "a"}]), "t", {"a": "text", "b": "text"}).is_emptied
-
-
-@pytest.mark.data
-@pytest.mark.slow
