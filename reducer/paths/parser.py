@@ -1,6 +1,6 @@
 """Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text.
 
-Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`.
+Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`, also of a list of lines.
 """
 
 from __future__ import annotations
@@ -148,8 +148,12 @@ class _Functions(Functions):
     def _func_lower(self, text: str) -> str:
         return text.lower()
 
-    @signature({"types": ["string"]}, {"types": ["string"]})
-    def _func_matches(self, text: str, pattern: str) -> bool:
+    @signature({"types": ["string", "array"]}, {"types": ["string"]})
+    def _func_matches(self, text: str | list[Any], pattern: str) -> bool:
+        if type(text) is list:  # one search over all lines takes a tenth of the time of a filter
+            if not all(type(line) is str for line in text):
+                return False
+            text = "\n".join(text)
         return _compiled(pattern).search(text.encode("utf-8", "replace")) is not None
 
 
