@@ -114,7 +114,12 @@ def test_simple_field() -> None:
         *(("matches(a, 'ö.$')", "ö\ud800", True), ("matches(a, '.')", None, None)),
         ("matches(a, '(x*)*(x*)*y$')", "x" * 100_000, False),
         *(("matches(a, '(?m)^b$')", ["a", "b"], True), ("matches(a, '^b')", ["a", "b"], False)),
-        *(("matches(a, 'a')", ["a", 1], False), ("matches(a, '.')", [], False), ("matches(a, '.')", {}, None)),
+        *(
+            ("matches(a, 'a')", ["a", 1], False),
+            ("matches(a, 'a')", ["a\nb"], False),
+            ("matches(a, '.')", [], False),
+            ("matches(a, '.')", {}, None),
+        ),
         ("a[?@ > -1.5 && @ < 5] | [0]", [-2, -1, 5], -1),
         *(("a > `1`", "x", None), ("length(a) > `0`", 1, None), ("sort(@)", [1, "a"], None), ("`NaN`", 1, None)),
     ],
