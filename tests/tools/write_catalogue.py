@@ -23,7 +23,7 @@ PAGE = RULES / "CATALOGUE.md"
 _TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor", "malware"))
 _NAME = re.compile(r"`([^`]+)`")
 _CHARACTERS = re.compile(r"[\d,]+")
-_ALLOWED = re.compile(r"^# (?:loses (\w+)|(saves less)): (\S.*)$", re.MULTILINE)
+_ALLOWED = re.compile(r"^# loses (\w+): \S", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -38,9 +38,9 @@ class Measured:
 
 @cache
 def measured(name: str) -> Measured:
-    """Apply a rule to the samples that its tests reduce. `name` is that of its file, without ending."""
+    """Apply a rule to the samples of its tests. `name` is that of its file, without ending."""
     rule, sums = BY_FILE[name], Measured()
-    tests = {test.given.file: test for test in rule.tests if test.given.file and not test.expect.unchanged}
+    tests = {test.given.file: test for test in rule.tests if test.given.file}
     for content in (sample(rule, test) for test in tests.values()):
         outcome = attempt(forced(rule), "any", content)
         assert outcome.fault == "", name
@@ -62,9 +62,8 @@ def _entities_in(text: str) -> frozenset[tuple[str, str]]:
 
 
 def allowed(rule: Rule) -> frozenset[str]:
-    """Return the types of entities that comments of a rule file allow to lose, and `saves less` if one states this."""
-    comments = _ALLOWED.findall(Path(rule.file).read_text(encoding="utf-8"))
-    return expand(one for one, _, _ in comments if one) | {less for _, less, _ in comments if less}
+    """Return the types of entities that comments of a rule file allow to lose."""
+    return expand(_ALLOWED.findall(Path(rule.file).read_text(encoding="utf-8")))
 
 
 class Source(NamedTuple):
@@ -93,7 +92,11 @@ def sources(pack: Path) -> tuple[list[Source], list[Source]]:
         else:
             for name in _NAME.findall(cells[0]):
                 before, after = _CHARACTERS.findall(cells[-1])[:2]
-                tried.append(Source(name, cells[1], int(before.replace(",", "")), int(after.replace(",", ""))))
+                tried.append(
+                    Source(
+                        name.removesuffix(".yaml"), cells[1], int(before.replace(",", "")), int(after.replace(",", ""))
+                    )
+                )
     return samples, tried
 
 
@@ -145,7 +148,7 @@ def saved(name: str) -> float:
     tried = [row for row in sources(Path(BY_FILE[name].file).parent)[1] if row.name == name]
     before = sums.before + sum(row.before for row in tried)
     after = sums.after + sum(row.after for row in tried)
-    return 1 - after / before
+    return 1 - after / before if before else 0.0
 
 
 if __name__ == "__main__":
