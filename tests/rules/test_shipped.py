@@ -40,7 +40,7 @@ def test_a_rule_has_a_description_comments_a_recorded_answer_and_a_return_that_s
 
 
 def test_rules_lose_no_entities_unless_comments_allow_it_as_the_catalogue_states() -> None:
-    """`python -m tests.tools.write_catalogue` writes the catalogue. One test, because to measure all rules takes seconds."""
+    """`python -m tests.tools.write_catalogue` writes the catalogue. One test, because measuring takes seconds."""
     for name, rule in BY_FILE.items():
         lost = set(measured(name).lost) - allowed(rule)
         assert lost == set(), f"{name} loses {lost}"
