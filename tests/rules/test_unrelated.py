@@ -68,8 +68,9 @@ def harm(answer: Any, result: Any) -> str:
         return ""
     if has_values(answer) and not has_values(result):
         return "emptied"
-    if chars(decoded(result)) * 2 < chars(decoded(answer)):  # without the blanks of JSON
-        return "unmarked" if dump(result).count("…[") <= dump(answer).count("…[") else "shortened"
+    before, after = decoded(answer), decoded(result)  # without the blanks of JSON
+    if chars(after) * 2 < chars(before):
+        return "unmarked" if dump(after).count("…[") <= dump(before).count("…[") else "shortened"
     return ""
 
 
