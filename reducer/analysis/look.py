@@ -88,7 +88,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 reduced[found.key] = Reduced(found, outcome if options.as_written else alone)
             if options.writes and not found.untouched:
                 reduce_here = protecting(reduce, mentions, found.key)
-                yield from stored.change_copies(found, outcome.content, reduce_here)
+                yield from stored.change_copies(found, outcome.content, reduce_here, outcome.content)
 
     output = stored.splice(data, changes())
     if options.measured:
