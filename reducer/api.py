@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reducer.engine import attempt, prepare, reduce_content
 from reducer.errors import Diagnostic, RuleError
-from reducer.histories.repeats import Repeats
+from reducer.histories.repeats import INSTRUCTION, Repeats
 from reducer.rules import Ruleset, Texts, instructions, read_rules, rules_of
 
 if TYPE_CHECKING:
@@ -124,13 +124,19 @@ class Reducer:
             repeats=Repeats(partial(attempt, ruleset)) if repeats else None,
         )
 
-    def instructions(self, tools: Iterable[str] | None = None) -> str:
+    def instructions(self, tools: Iterable[str] | None = None, repeats: bool = False) -> str:
         """Return static text that tells a model what the rules for `tools` (by default all rules) leave out.
 
         The text contains a heading and one line per rule, the most specific rules first. It has at most 2,000
-        characters, and then says for how many tools the rules are not stated. It is empty if there are no rules.
+        characters, and then says for how many tools the rules are not stated. It is empty if there are no rules. With
+        `repeats`, a last line explains the markers of repeats.
         """
-        return instructions(self.ruleset, tools)
+        return with_repeats(instructions(self.ruleset, tools), repeats)
+
+
+def with_repeats(text: str, repeats: bool) -> str:
+    """Add the explanation of the markers of repeats to the instructions for a model."""
+    return "\n".join(filter(None, (text, INSTRUCTION))) if repeats else text
 
 
 _rules_of = lru_cache(maxsize=8)(rules_of)

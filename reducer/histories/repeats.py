@@ -35,6 +35,12 @@ _PART_CHARS = 60
 _MOST_CALLS = 2
 """The most calls that show consecutive lines, of which one marker takes the place."""
 
+INSTRUCTION = (
+    "A marker such as `…[14 lines as in the return of read_file (call_7)]` stands for what this earlier tool answer "
+    "already shows: read it there."
+)
+"""Explains markers of repeats to a model."""
+
 Mentioned = Callable[[Any], frozenset[str]]
 """Returns the values in a content that later messages mention."""
 
@@ -160,7 +166,7 @@ class Repeats:
 
         The rules keep what is `mentioned` later.
         """
-        call = markers.call_of(tool, call_id) if call_id else ""
+        call = _call(tool, call_id)
 
         def apply(value: Any) -> Outcome:
             protected = None if mentioned is None else partial(mentioned, value)
@@ -171,10 +177,10 @@ class Repeats:
             repeated = self._reduced(call, outcome, apply)
         except (Unreducible, RecursionError):
             repeated = Repeated(outcome, outcome.content)
-        return repeated._replace(dangling=self.show(call, repeated.content))
+        return repeated._replace(dangling=self.show(tool, call_id, repeated.content))
 
-    def show(self, call: str, content: Any) -> int:
-        """Remember what a reduced return of a call shows, and return the number of its markers that dangle."""
+    def show(self, tool: str, call_id: str, content: Any) -> int:
+        """Remember what a reduced return shows, and return the number of its markers that dangle."""
         stored = _stored(content)
         if stored is None:
             return 0
@@ -182,7 +188,7 @@ class Repeats:
         for marker in markers.repeats_in(stored):
             dangling += not self.shown.believes(marker)
         with suppress(Unreducible, RecursionError):
-            self.shown.add(call, content)
+            self.shown.add(_call(tool, call_id), content)
         return dangling
 
     def believes(self, content: Any) -> bool:
@@ -340,6 +346,11 @@ class _Later:
 
 
 # --- values
+
+
+def _call(tool: str, call_id: str) -> str:
+    """Return what a marker calls a tool call, or an empty text if it has no id."""
+    return markers.call_of(tool, call_id) if call_id else ""
 
 
 def _is_atomic(value: Any) -> bool:
