@@ -249,9 +249,9 @@ class Repeat:
 
 
 def call_of(tool: str, call_id: str) -> str:
-    """Write the name and the id of a tool call for a marker of a repeat."""
+    """Write the name and the id of a tool call for a marker of a repeat; empty if it has no id."""
     name, number = (quote(text, safe=":/@", errors="surrogatepass") for text in (tool, call_id))
-    return f"{name} ({number})"
+    return f"{name} ({number})" if call_id else ""
 
 
 def repeat(count: int, unit: str, calls: Collection[str]) -> str:
