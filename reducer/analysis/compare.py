@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from reducer.analysis.costs import CLEARED, Cost, cost, size
 from reducer.analysis.measures import finder, lost_references, novel_references
 from reducer.analysis.texts import entities, opened
-from reducer.engine import reduce_content
+from reducer.engine import Outcome, attempt, reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
+from reducer.histories.repeats import Repeats
 from reducer.histories.stored import events, returns
 from reducer.references import Event, Reference, Response, Returned
 from reducer.rules import Ruleset
@@ -25,12 +26,14 @@ from reducer.values import Unreducible, dump, plain
 class Contender:
     """A way to shorten tool returns: `shorten(tool, content)` returns the new content.
 
-    A request contains only the returns of the last `keep_last` requests, or all returns if it is None.
+    A request contains only the returns of the last `keep_last` requests, or all returns if it is None. With `attempt`,
+    which applies rules, a return also lacks what earlier returns show.
     """
 
     name: str
     shorten: Callable[[str, Any], Any] = lambda _, content: content
     keep_last: int | None = None
+    attempt: Callable[..., Outcome] | None = None
 
     def shorter(self, tool: str | None, content: Any) -> Any:
         """Return the content of a return of `tool`, which is None if rules never change it, unless it is longer."""
@@ -44,6 +47,11 @@ AS_RECORDED = Contender("as recorded")
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
     """Return a contender that applies rules."""
     return Contender(name, partial(reduce_content, ruleset))
+
+
+def with_repeats(name: str, ruleset: Ruleset) -> Contender:
+    """Return a contender that applies rules, and leaves out what earlier returns show."""
+    return Contender(f"{name} --repeats", attempt=partial(attempt, ruleset))
 
 
 def baseline(text: str) -> Contender:
@@ -139,8 +147,22 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     return list(map(partial(_score, recorded), contenders))
 
 
+def _shortened(recorded: _Recorded, contender: Contender) -> list[Any]:
+    """Return the contents of all returns as a contender leaves them."""
+    if contender.attempt is None:
+        return list(map(contender.shorter, recorded.tools, recorded.contents))
+    repeats = Repeats(contender.attempt)
+    returned = [event for event in recorded.events if isinstance(event, Returned)]
+    contents = []
+    for tool, event in zip(recorded.tools, returned, strict=True):
+        content = event.content
+        contents.append(content if tool is None else repeats.reduce(tool, event.call_id, content).content)
+    return contents
+
+
 def _score(recorded: _Recorded, contender: Contender) -> Score:
-    contents = list(map(contender.shorter, recorded.tools, recorded.contents))
+    contents = _shortened(recorded, contender)
+    shown: set[tuple[str, str]] = set()
     cleared = _cleared(recorded, contender.keep_last)
     characters = kept = 0
     for old, new, known, start in zip(recorded.contents, contents, recorded.entities, cleared, strict=True):
@@ -148,7 +170,10 @@ def _score(recorded: _Recorded, contender: Contender) -> Score:
             characters += len(CLEARED)
             continue
         characters += size(new)
-        kept += len(known if new is old else known & _entities(new))
+        left = known if new is old else known & _entities(new)
+        kept += len(left | (known & shown))
+        if contender.attempt is not None:
+            shown |= left
     lost = lost_references(recorded.novel, recorded.contents, contents, recorded.find, cleared)
     return Score(characters, len(recorded.novel) - len(lost), kept, cost(recorded.events, contents, cleared))
 

@@ -5,6 +5,7 @@ is measured as if it had run while the agent worked.
 examples:
   python -m reducer compare histories/                     ./rules (or the built-in rules) and six baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
+  python -m reducer compare histories/ --repeats           the rules also without what earlier returns show
 
 baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
 requests), minify (decode JSON in texts, write it compactly), minify+cut:N (minify, then the first N characters)
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules
+from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules, with_repeats
 from reducer.analysis.measures import added
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.inputs import sources_or_sample
@@ -36,10 +37,18 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument(
         "--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated"
     )
+    repeats = "also compare each rule set without what earlier returns of a history show"
+    reader.add_argument("--repeats", action="store_true", help=repeats)
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
-    contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
+    contenders = [AS_RECORDED]
+    for one in chosen:
+        ruleset = load(one)
+        contenders.append(of_rules(one.name, ruleset))
+        if options.repeats:
+            contenders.append(with_repeats(one.name, ruleset))
+    contenders += baselines
     sources = sources_or_sample(options.histories)
     skipped: list[str] = []
     scored = list(read_each(sources, lambda _, line: [compare(line.content, contenders)], skipped))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
+from reducer.engine import attempt
 from reducer.errors import HistoryError
 from reducer.formats import NOTATIONS, decode, line_end, parse, read_as, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.ranges import is_cut
+from reducer.histories.repeats import Repeats
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, Positions, locate
-from reducer.markers import MAX_COUNT, Marker, read_item
+from reducer.markers import MAX_COUNT, Marker, read_item, repeats_in
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -33,6 +36,7 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
     if new == old:
         return []
     after, before = _contents(new), _contents(old)
+    repeats = _believed(new)
     positions = Positions(new)
     findings = list(_check_outside(new, after, old, before, positions))
     pairs = zip(after, before, strict=True) if len(after) == len(before) else ()
@@ -43,7 +47,7 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
         if untouched:
             findings.append(Finding("V103", path, f"rules never reduce this content: {untouched}"))
         else:
-            findings += check_content(theirs.content, mine.content, path)
+            findings += check_content(theirs.content, mine.content, path, repeats=repeats)
     return locate(new, findings, first_line)
 
 
@@ -53,6 +57,18 @@ def _contents(data: bytes) -> _Contents:
     except HistoryError:
         return []
     return sorted(found, key=lambda one: one[0].start)
+
+
+def _believed(data: bytes) -> frozenset[str]:
+    """Return the markers of repeats in a history whose calls come before them and show as much as they say."""
+    repeats = Repeats(attempt)
+    believed: frozenset[str] = frozenset()
+    with suppress(HistoryError):
+        for one in returns(data):
+            if not one.untouched:
+                believed |= repeats.believed(one.content)
+                repeats.show(one.tool, one.call_id, one.content)
+    return believed
 
 
 def _check_outside(
@@ -90,18 +106,26 @@ def _difference(new: Any, old: Any) -> str:
 
 
 class _Comparison(NamedTuple):
-    """What is left of the comparisons of a content, and whether the rule can replace a text with its value."""
+    """What is left of the comparisons of a content, and what can take the place of a text.
+
+    - `unwraps`: its value.
+    - `repeats`: markers of repeats, also in place of lines and items.
+    """
 
     remaining: Iterator[int]
     unwraps: bool
+    repeats: frozenset[str]
 
 
-def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> list[Finding]:
+def check_content(
+    old: Any, new: Any, path: Path = (), unwraps: bool = True, repeats: frozenset[str] = frozenset()
+) -> list[Finding]:
     """Return the places where a decoded content is not a reduction of the original.
 
-    With `unwraps`, a text below the root can be replaced with the value that it encodes.
+    With `unwraps`, a text below the root can be replaced with the value that it encodes. Markers in `repeats` can take
+    the place of texts, lines and items.
     """
-    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
+    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps, repeats)
     try:
         findings = list(islice(_check_whole(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
@@ -192,7 +216,7 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparis
 
 
 def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:
-    start = 0
+    start = repeated = 0
     for index, item in enumerate(new):
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
@@ -200,8 +224,11 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         marker = read_item(item, _known_in(old)) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
+        elif type(item) is str and item in comparison.repeats:
+            repeated = next(repeats_in(item)).count
         elif marker is not None:
-            yield from _check_count(here, marker, old, len(old) - index)
+            removed = len(old) - index + (repeated > 0)
+            yield from _check_count(here, marker, old, removed, repeated)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)
             start = index + 1
@@ -209,11 +236,14 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
-def _check_count(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
-    """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
+def _check_count(path: Path, marker: Marker, old: list[Any], removed: int, repeated: int) -> Iterator[Finding]:
+    """Check a marker in place of `removed` items, without up to `repeated` that earlier returns show.
+
+    It can include the count of an earlier marker.
+    """
     earlier = read_item(old[-1], lambda name: True) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
-    if marker.count not in (removed, expected):
+    if not any(most - repeated <= marker.count <= most for most in (removed, expected)):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
 
 
@@ -222,7 +252,7 @@ def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
 
 
 def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
-    if not new or new == old or is_cut(old, new, _known_in(old)):
+    if not new or new == old or new in comparison.repeats or is_cut(old, new, _known_in(old)):
         return
     before, after = decode(old), decode(new)
     if type(before) is type(after) and type(before) is not str:

@@ -83,8 +83,7 @@ class Repeats:
 
         def apply(value: Any) -> Outcome:
             protected = None if mentioned is None else partial(mentioned, value)
-            believed = frozenset(marker.text for marker in _repeats_in(value) if self._believes(marker))
-            return self.attempt(tool, value, protected, believed)
+            return self.attempt(tool, value, protected, self.believed(value))
 
         outcome = apply(content)
         alone = outcome.content
@@ -106,6 +105,10 @@ class Repeats:
         only = _Pass(self, markers.call_of(tool, call_id), in_lists=False)
         only.content(content)
         return self._remember(content, only)
+
+    def believed(self, content: Any) -> frozenset[str]:
+        """Return the markers of repeats in a content that do not dangle."""
+        return frozenset(marker.text for marker in _repeats_in(content) if self._believes(marker))
 
     def believes(self, content: Any) -> bool:
         """Return whether no marker in a content dangles."""

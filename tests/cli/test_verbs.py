@@ -10,7 +10,7 @@ import pytest
 from reducer.cli.arguments import share
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.schema import rule_schema
-from tests.cli.conftest import RULE, Cli
+from tests.cli.conftest import RULE, Cli, history
 
 
 def test_fix_keeps_permissions_and_leaves_no_temporary_file(folder: Path, cli: Cli) -> None:
@@ -52,6 +52,16 @@ def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
     assert {name: row[2] for name, row in found.items()} == kept
     assert found["truncate:400"][0] == "1,200"
     assert found["as recorded"][4] == "100.0%" != found["mild.yaml"][4]
+
+
+def test_rules_are_scored_with_and_without_repeats(used: Path, cli: Cli) -> None:
+    (used / "mild.yaml").write_text("version: 1\ntool: other\nsteps: [{limit: 1}]\n")
+    note = "seen by the sensor in the north " * 9
+    (used / "two.json").write_bytes(history(("lookup", note), ("lookup", note), ids=("a", "b")))
+    result = cli("compare", "two.json", "--rules", "mild.yaml", "--repeats", "--baseline", "truncate:400")
+    rows = [line.split() for line in result.out.splitlines() if "mild" in line]
+    assert [row[:-5] for row in rows] == [["mild.yaml", "576"], ["mild.yaml", "--repeats", "336"]]
+    assert [row[-4] for row in rows] == ["-", "-"]
 
 
 # --- schema

@@ -19,9 +19,11 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from reducer import Reducer, markers
 from reducer.formats import parse
 from reducer.histories import RECALL
+from reducer.histories.against import compare
+from reducer.histories.stored import returns
 from reducer.values import chars, is_media
 from tests.helpers import decoded, decoded_nested, nested, prose, rules
-from tests.histories.messages import answer, call, openai_chat, request, response
+from tests.histories.messages import TURNS, Turn, answer, call, openai_chat, request, response, results, session
 from tests.laws.strategies import laws, some
 
 # --- histories
@@ -299,6 +301,13 @@ def test_every_value_is_in_the_reduced_history(history: History) -> None:
 
 
 @laws
+@given(honest)
+def test_validate_accepts_the_reduced_history(history: History) -> None:
+    new, old = (json.dumps(messages).encode() for messages in (history.reduced, history.messages))
+    assert compare(new, old) == []
+
+
+@laws
 @given(histories)
 def test_returns_that_rules_never_touch_neither_change_nor_count(history: History) -> None:
     def without(messages: Any) -> list[Any]:
@@ -417,6 +426,25 @@ def test_a_return_is_not_compared_with_another_part_of_itself() -> None:
     assert Reducer(rules(**_NO_RULE)).reduce_json(data, repeats=True) == data
 
 
+@pytest.mark.parametrize("turn", TURNS.values())
+def test_every_format_with_a_call_id_is_reduced_once(turn: Turn) -> None:
+    messages = [message for number in range(3) for message in turn(f"c{number}", f"{_TEXT}\n")]
+    reducer = Reducer(rules(**_NO_RULE))
+    once = reducer.reduce_json(json.dumps(messages).encode(), repeats=True)
+    found = [one.content for one in returns(once)]
+    assert found == [f"{_TEXT}\n", *[f"…[{len(_TEXT) + 1} characters as in the return of t (c0)]"] * 2]
+    assert reducer.reduce_json(once, repeats=True) == once
+
+
+def test_second_copies_in_session_histories_neither_change_nor_count() -> None:
+    both = [session(results(f"c{number}", _TEXT), older=[results(f"c{number}", _TEXT)]) for number in range(2)]
+    once = Reducer(rules(**_NO_RULE)).reduce_json(json.dumps(both).encode(), repeats=True)
+    first, second = ([copy.content for copy in one.copies] for one in returns(once))
+    assert first == [_TEXT, _TEXT]
+    assert second == [f"…[{len(_TEXT)} characters as in the return of t (c0)]", _TEXT]
+    assert Reducer(rules(**_NO_RULE)).reduce_json(once, repeats=True) == once
+
+
 def test_what_a_rule_removed_was_not_shown() -> None:
     first, second = _reduced(_OTHERS, {"a": _OTHERS}, rule={"steps": [{"limit": 1, "when": {"where": "[0]"}}]})
     assert first == [_OTHERS[0], "…[3 more items]"]
@@ -443,6 +471,22 @@ def test_repeats_that_a_rule_would_change_again_are_dropped() -> None:
     assert first == _ROWS
     assert second["items"][0] == {"id": 0} or second == {"items": [_ROWS[0], "…[3 more items]"]} or second == content
     assert third["others"][-1].startswith("…[4 items")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        f"…[{len(_TEXT) + 400} characters as in the return of t (c0)]",
+        f"…[{len(_TEXT)} characters as in the return of t (c7)]",
+        f"{_FIRST}\n…[12 lines as in the return of t (c7)]",
+    ],
+)
+def test_validate_finds_markers_of_calls_that_do_not_show_as_much(wrong: str) -> None:
+    def written(content: str) -> bytes:
+        return json.dumps([request(answer("c0", content=_TEXT)), request(answer("c1", content=content))]).encode()
+
+    [finding] = compare(written(wrong), written(_TEXT))
+    assert finding.code == "V110"
 
 
 @pytest.mark.parametrize("marker", [*_FORGED, _LAST_ITEM])
