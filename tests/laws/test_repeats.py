@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -18,13 +18,15 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from reducer import Reducer, markers
 from reducer.formats import parse
-from reducer.histories import RECALL
+from reducer.histories import RECALL, repeats
 from reducer.histories.against import compare
+from reducer.histories.repeats import Repeats, _Pass
 from reducer.histories.stored import returns
 from reducer.values import chars, is_media
 from tests.helpers import decoded, decoded_nested, nested, prose, rules
 from tests.histories.messages import TURNS, Turn, answer, call, openai_chat, request, response, results, session
 from tests.laws.strategies import laws, some
+from tests.laws.test_planted_bugs import hunt
 
 # --- histories
 
@@ -170,11 +172,15 @@ honest = _histories(may_forge=False)
 """Rules do not remove forged markers of calls that are in the history, so repeats can change what they leave."""
 
 
-def _contents(messages: Any) -> Iterator[Any]:
+def _returns(messages: Any) -> Iterator[dict[str, Any]]:
     for message in messages:
         for part in message["parts"]:
             if part["part_kind"] == "tool-return":
-                yield part["content"]
+                yield part
+
+
+def _contents(messages: Any) -> Iterator[Any]:
+    return (part["content"] for part in _returns(messages))
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -244,6 +250,39 @@ def _media(value: Any) -> int:
     return sum(map(_media, items))
 
 
+def _values(content: Any) -> set[Any]:
+    return {(type(leaf), leaf) for leaf in _leaves(content)}
+
+
+def every_value_stays(history: History) -> None:
+    """What a return lacks is in the earlier returns that its markers name."""
+    shown: dict[str, set[Any]] = {}
+    for old, new in zip(_returns(history.by_rules), _returns(history.reduced), strict=True):
+        found = _values(new["content"])
+        lost = _values(old["content"]) - found
+        for marker in markers.repeats_in(json.dumps(new["content"], ensure_ascii=False)):
+            lost = lost.difference(*(shown.get(name, ()) for name in marker.calls))
+        assert lost == set()
+        if _is_touched(new):
+            shown.setdefault(markers.call_of(new["tool_name"], new["tool_call_id"]), set()).update(found)
+
+
+def types_stay(history: History) -> None:
+    """Types, order and media are kept, and no return is larger."""
+    for old, new in zip(_contents(history.by_rules), _contents(history.reduced), strict=True):
+        _same_shape(old, new)
+        assert chars(new) <= chars(old)
+        assert _media(new) == _media(old)
+
+
+def is_continued(history: History) -> None:
+    """A prefix is reduced alike, and it does not matter whether it was reduced before."""
+    for end in range(len(history.messages) + 1):
+        prefix = history.reduce(history.messages[:end])
+        assert prefix == history.reduced[:end]
+        assert history.reduce([*prefix, *history.messages[end:]]) == history.reduced
+
+
 # --- laws
 
 _counts: Counter[str] = Counter()
@@ -264,10 +303,7 @@ def test_law_12_enough_histories_have_repeats() -> None:
 @laws
 @given(histories)
 def test_a_prefix_is_reduced_alike_and_can_be_continued(history: History) -> None:
-    for end in range(len(history.messages)):
-        prefix = history.reduce(history.messages[:end])
-        assert prefix == history.reduced[:end]
-        assert history.reduce([*prefix, *history.messages[end:]]) == history.reduced
+    is_continued(history)
 
 
 @laws
@@ -284,20 +320,13 @@ def test_live_as_stored(history: History) -> None:
 @laws
 @given(honest)
 def test_order_types_and_media_are_kept_and_no_return_is_larger(history: History) -> None:
-    for old, new in zip(_contents(history.by_rules), _contents(history.reduced), strict=True):
-        _same_shape(old, new)
-        assert chars(new) <= chars(old)
-        assert _media(new) == _media(old)
+    types_stay(history)
 
 
 @laws
 @given(honest)
 def test_every_value_is_in_the_reduced_history(history: History) -> None:
-    before, after = (
-        {(type(leaf), leaf) for content in _contents(messages) for leaf in _leaves(content)}
-        for messages in (history.by_rules, history.reduced)
-    )
-    assert before <= after
+    every_value_stays(history)
 
 
 @laws
@@ -531,3 +560,34 @@ def test_huge_and_deep_contents(content: Any) -> None:
     once = reducer.reduce(messages, references=False, repeats=True)
     again = reducer.reduce(once, references=False, repeats=True)
     assert all(new is old for new, old in zip(again, once, strict=True))
+
+
+# --- planted bugs
+
+_block, _remember = _Pass._block, Repeats._remember
+
+
+def take_a_line_more(self: _Pass, lines: Any, at: int) -> tuple[int, str]:
+    end, first = _block(self, lines, at)
+    return min(end + bool(first), len(lines)), first
+
+
+def name_another_call(self: Repeats, content: Any, found: _Pass) -> int:
+    return _remember(self, content, replace(found, call="t (call_0)"))
+
+
+BUGS: dict[str, tuple[Callable[[History], None], Any, str, Any]] = {
+    "takes a line more": (every_value_stays, _Pass, "_block", take_a_line_more),
+    "names another call": (every_value_stays, Repeats, "_remember", name_another_call),
+    "forgets media": (types_stay, repeats, "_has_media", lambda value: False),
+    "changes the notation": (types_stay, repeats, "_notation", lambda text: ""),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_caught(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    law, *patch = BUGS[bug]
+    monkeypatch.setattr(*patch)
+    with pytest.raises(AssertionError):
+        hunt(given(honest)(law))()
