@@ -170,7 +170,7 @@ class Processor:
             return None
         if known.result is None:
             return part
-        return known.result if repeats is None or repeats.believes(known.result.content) else None
+        return None if repeats is not None and repeats.dangling(known.result.content) else known.result
 
     def _remember(self, part: ToolReturnPart, result: ToolReturnPart | None) -> None:
         key = id(part)

@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 
 from reducer import markers
 from reducer.engine import Outcome
-from reducer.formats import parse, parse_nested
+from reducer.formats import Atom, parse, parse_nested
 from reducer.formats.lines import read_lines
 from reducer.plan.nodes import LEAVES, Opened, has_structure, open_live, open_parsed, open_return
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media, stored_json
 
+_ATOMIC = LEAVES | {Atom}
 _TEXT_CHARS = 200
 """The least characters of a text that is left out."""
 _PART_CHARS = 60
@@ -63,7 +64,7 @@ class Repeated(NamedTuple):
 class Repeats:
     """Reduces the returns of one history in order; `attempt` applies the rules (`engine.attempt` with a ruleset).
 
-    - `sizes` contains the characters that the returns of each call have shown so far.
+    - `sizes` contains how much the returns of each call have shown: the characters of texts and items, and the lines.
     - `calls` maps each text and item to the call that showed it first.
     - `lines` contains the lines of all texts, with None after each text. `first_lines` maps each line to its first
       index there and its call.
@@ -89,16 +90,14 @@ class Repeats:
         alone = outcome.content
         call = markers.call_of(tool, call_id)
         in_lists = outcome.rule is None or not outcome.rule.settings.all_keys
-        first = last = _Pass(self, call, in_lists)
+        first, second = _Pass(self, call, in_lists), _Pass(self, call, in_lists)
         new = first.content(alone)
-        is_dropped = False
-        if new is not alone:
-            last = _Pass(self, call, in_lists)
-            is_dropped = last.content(new) is not new or apply(new).content is not new
-        if is_dropped:
-            new, last = alone, first
-        saved = 0 if new is alone else chars(alone) - chars(new)
-        return Repeated(outcome, new, saved, is_dropped, self._remember(new, last))
+        if new is alone:
+            return Repeated(outcome, alone, dangling=self._remember(alone, first))
+        if second.content(new) is not new or apply(new).content is not new:
+            return Repeated(outcome, alone, is_dropped=True, dangling=self._remember(alone, first))
+        saved = chars(alone) - chars(new)
+        return Repeated(outcome, new, saved, dangling=self._remember(new, second))
 
     def show(self, tool: str, call_id: str, content: Any) -> int:
         """Remember what a reduced return shows, and return the number of its markers that dangle."""
@@ -108,11 +107,11 @@ class Repeats:
 
     def believed(self, content: Any) -> frozenset[str]:
         """Return the markers of repeats in a content that do not dangle."""
-        return frozenset(marker.text for marker in _repeats_in(content) if self._believes(marker))
+        return frozenset(marker.text for marker in markers.repeats_in(_stored(content)) if self._believes(marker))
 
-    def believes(self, content: Any) -> bool:
-        """Return whether no marker in a content dangles."""
-        return all(map(self._believes, _repeats_in(content)))
+    def dangling(self, content: Any) -> int:
+        """Return the number of markers of repeats in a content that dangle."""
+        return sum(not self._believes(marker) for marker in markers.repeats_in(_stored(content)))
 
     def _believes(self, marker: markers.Repeat) -> bool:
         """Return whether the calls that a marker names are earlier in the history and show as much as it says."""
@@ -121,9 +120,9 @@ class Repeats:
 
     def _remember(self, content: Any, found: _Pass) -> int:
         """Remember what a pass found in a content, and return the number of markers that dangle."""
-        dangling = sum(not self._believes(marker) for marker in _repeats_in(content))
+        dangling = self.dangling(content)
         call = found.call
-        self.sizes[call] += len(_stored(content))
+        self.sizes[call] += sum(map(len, (*found.keys, *found.texts)))
         for key in found.keys:
             self.calls.setdefault(key, call)
         for lines in found.texts:
@@ -177,10 +176,12 @@ class _Pass:
         if type(value) is dict and not has_structure(value):
             new = {key: self._value(item, depth + 1, in_item or is_item) for key, item in value.items()}
             return value if all(map(is_, new.values(), value.values())) else new
-        opened = _opened(value)
-        if opened is not None:
-            return self._rewritten(value, opened, depth + 1, in_item, is_item)
-        return self._text(value, in_item) if type(value) is str else value
+        if type(value) is not str:
+            return self._rewritten(value, open_live(value), depth + 1, in_item, is_item)
+        parsed = parse_nested(value)
+        if parsed is None:
+            return self._text(value, in_item)
+        return self._rewritten(value, open_parsed(*parsed), depth + 1, in_item, is_item)
 
     def _other(self, key: str) -> str:
         """Return the other call that shows a text or an item first, or an empty text if none does."""
@@ -263,19 +264,11 @@ def _notation(text: str) -> str:
     return parsed[1].name if parsed else ""
 
 
-def _opened(value: Any) -> Opened | None:
-    """Open a text with structure, a tuple or a live object; return None for a plain text."""
-    if type(value) is str:
-        parsed = parse_nested(value)
-        return None if parsed is None else open_parsed(*parsed)
-    return open_live(value) if has_structure(value) else None
-
-
 def _is_atomic(value: Any) -> bool:
-    """Return whether a value is a number, a boolean, null, a media item, or a text of which nothing is left out."""
+    """Return whether a value is a short text, a number, a boolean, null or a media item: nothing is left out of it."""
     if type(value) is str:
         return len(value) < _PART_CHARS
-    return type(value) in LEAVES or is_media(value)
+    return type(value) in _ATOMIC or is_media(value)
 
 
 def _stored(content: Any) -> str:
@@ -287,15 +280,11 @@ def _stored(content: Any) -> str:
     return ""
 
 
-def _repeats_in(content: Any) -> list[markers.Repeat]:
-    return [*markers.repeats_in(_stored(content))]
-
-
 def _key(item: Any) -> str:
     """Return what identifies an item: a text, or the JSON of a list or an object. Empty if it is short or marked."""
     if _is_atomic(item):
         return ""
-    key = _stored(open_live(item).value if has_structure(item) else item)
+    key = _stored(open_live(item).value)
     is_marked = markers.PREFIX in key or markers.ESCAPED in key
     return "" if len(key) < _PART_CHARS or is_marked else key
 
