@@ -216,18 +216,20 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparis
 
 
 def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:
-    start = repeated = 0
+    start = repeated = written = 0
     for index, item in enumerate(new):
+        if type(item) is str and item in comparison.repeats:
+            repeated += next(repeats_in(item)).count
+            written += 1
+            continue
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
         marker = read_item(item, _known_in(old)) if index == len(new) - 1 else None
         if found is not None:
             start = found + 1
-        elif type(item) is str and item in comparison.repeats:
-            repeated = next(repeats_in(item)).count
         elif marker is not None:
-            removed = len(old) - index + (repeated > 0)
+            removed = len(old) - index + written
             yield from _check_count(here, marker, old, removed, repeated)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)

@@ -375,6 +375,7 @@ def test_recorded_histories_are_reduced_once_and_can_be_continued(steps: list[An
         assert history.reduce(history.reduced) == history.reduced
         assert history.reduced[:middle] == prefix
         assert history.reduce([*prefix, *history.messages[middle:]]) == history.reduced
+        assert compare(json.dumps(history.reduced).encode(), json.dumps(history.messages).encode()) == []
         changed += history.reduced != history.by_rules
     assert changed >= 3
 
