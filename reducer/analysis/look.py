@@ -16,8 +16,10 @@ from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
 from reducer.histories.repeats import Repeated, Repeats
+from reducer.markers import repeats_in
 from reducer.references import Mentions
 from reducer.rules import Ruleset
+from reducer.values import dump
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +136,19 @@ def _explained(
             status="reduced" if entry.status == "unchanged" else entry.status,
             after=entry.after - repeated.saved,
             repeats=repeated.saved,
+            repeats_of=_named_calls(repeated.content),
         )
     entry = replace(entry, repeats_dropped=repeated.is_dropped, dangling=repeated.dangling)
     place = ReturnPlace(history, found.key.message, found.key.part, found.name)
     return replace(entry, place=place, tree=tree(found.content, outcome) if options.with_trees else None)
+
+
+def _named_calls(content: Any) -> tuple[str, ...]:
+    """Return the calls that the markers of repeats in a content name."""
+    calls: dict[str, None] = {}
+    for marker in repeats_in(content if type(content) is str else dump(content)):
+        calls |= dict.fromkeys(marker.calls)
+    return tuple(calls)
 
 
 def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:

@@ -192,6 +192,7 @@ def test_repeats_are_left_out_and_reported(folder: Path, cli: Cli) -> None:
     report = cli("two.json", *rules, "--format", "json").json
     assert report["totals"]["repeats"] == {"returns": 2, "characters": 480, "dropped": 0, "dangling": 0}
     assert [one["repeats"] for one in report["returns"]] == [0, 240, 240]
+    assert [one["repeats_of"] for one in report["returns"]] == [[], ["lookup (a)"], ["lookup (a)"]]
     assert report["totals"]["characters"]["removed"] == 480
     last = cli("two.json", *rules, "--call", "c", "--format", "json").json
     assert [one["repeats"] for one in last["returns"]] == [240]
