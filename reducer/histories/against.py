@@ -17,7 +17,7 @@ from reducer.histories.repeats import Repeats
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, Positions, locate
-from reducer.markers import MAX_COUNT, Marker, read_item, repeats_in
+from reducer.markers import MAX_COUNT, PREFIX, Marker, read_item, repeats_in
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -254,7 +254,9 @@ def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
 
 
 def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
-    if not new or new == old or new in comparison.repeats or is_cut(old, new, _known_in(old)):
+    if not new or new == old or new in comparison.repeats:
+        return
+    if is_cut(old, _with_lines(old, new, comparison.repeats), _known_in(old)):
         return
     before, after = decode(old), decode(new)
     if type(before) is type(after) and type(before) is not str:
@@ -263,6 +265,30 @@ def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iter
     elif not any(_is_part(before, after, comparison) for before, after in _readings(old, new)):
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
+
+
+def _with_lines(old: str, new: str, repeats: frozenset[str]) -> str:
+    """Return a text with lines of the original in place of the markers of repeats.
+
+    Lines are counted from the start before the first cut, and from the end after it.
+    """
+    end = line_end(old)
+    before, after = old.split(end), new.split(end)
+    if repeats.isdisjoint(after):
+        return new
+    is_cut_line = [PREFIX in line and line not in repeats for line in after]
+    cut = is_cut_line.index(True) if any(is_cut_line) else len(after)
+    head = _filled(before, after[:cut], repeats)
+    tail = _filled(before[::-1], after[:cut:-1], repeats)
+    return end.join([*head, *after[cut : cut + 1], *tail[::-1]])
+
+
+def _filled(old: Sequence[str], new: Sequence[str], repeats: frozenset[str]) -> list[str]:
+    filled: list[str] = []
+    for line in new:
+        count = next(repeats_in(line)).count if line in repeats else 0
+        filled += old[len(filled) : len(filled) + count] if count else [line]
+    return filled
 
 
 def _is_part(old: Any, new: Any, comparison: _Comparison) -> bool:
