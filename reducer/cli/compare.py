@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--repeats", action="store_true", help=repeats)
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
+    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], for_sample=not options.histories)]
     contenders = [AS_RECORDED]
     for one in chosen:
         ruleset = load(one)

@@ -102,7 +102,7 @@ def _print_report(options: Namespace, report: Report, needs: Sequence[Attention]
 
 def _prepare(options: Namespace, stream: TextIO) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
-    chosen = choose_rules(options.rules, use_local=bool(options.histories))
+    chosen = choose_rules(options.rules, for_sample=not options.histories)
     reducer = Reducer(load(chosen), chosen.sources)
     sources = sources_or_sample(options.histories, (*ENDINGS, tables.ENDING) if options.column else ENDINGS)
     has_parquet = any(map(tables.is_parquet, sources))

@@ -17,16 +17,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from reducer.analysis.coverage import Covered, covered
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.explanation import changes
 from reducer.analysis.texts import characters
 from reducer.cli.arguments import parse, parser, share
-from reducer.cli.inputs import each_recorded
+from reducer.cli.inputs import returns_by_tool
 from reducer.cli.screen import console, counted, say, visible
 from reducer.cli.sources import choose_rules, load, write_new
 from reducer.cli.views.diff import print_changes
 from reducer.files import rule_files, write_file
-from reducer.inputs.recorded import Selection
 from reducer.rules.schema import schema_text
 
 _MAX_RETURNS = 40
@@ -44,8 +44,8 @@ def main(arguments: Sequence[str]) -> int:
     add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)
     folder = Path(options.output)
-    returns_by_tool, is_history = _returns_by_tool(options.files, options.tool)
-    drafted = _draft_all(returns_by_tool, folder, options.save, named=options.tool is not None or not is_history)
+    contents, is_history = returns_by_tool(options.files, options.tool)
+    drafted = _draft_all(contents, folder, options.save, named=options.tool is not None or not is_history)
     if not drafted:
         say("nothing to draft")
         return 1
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         files[folder / draft.sample_file] = draft.sample.encode()
     write_new(folder, files)
     for draft, trial in drafted:
-        returns = _describe(draft.tool, len(trial.outcomes), len(returns_by_tool[draft.tool]))
+        returns = _describe(draft.tool, len(trial.outcomes), len(contents[draft.tool]))
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {returns}: {sizes}")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
             say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
-        write_file(schema, schema_text(returns_by_tool if is_history else (), rule_files(folder)))
+        write_file(schema, schema_text(contents if is_history else (), rule_files(folder)))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
@@ -89,27 +89,13 @@ def _print_left_out(trial: Trial) -> None:
         print(f"    not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}")
 
 
-def _returns_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
-    """Return what each tool returned, longest first, and whether any file is a history. Raises `CommandError`.
-
-    A sample is of `tool`, or of the tool that its file is named after.
-    """
-    contents: dict[str, list[Any]] = {}
-    is_history = False
-    for one in each_recorded(names, Selection(tool)):
-        is_history |= bool(one.call)
-        contents.setdefault(one.tool_or_file, []).append(one.content)
-    for found in contents.values():
-        found.sort(key=characters, reverse=True)
-    return contents, is_history
-
-
 def _draft_all(
     returns_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
 ) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool may return little."""
     has_rules = folder.is_dir() and rule_files(folder)
     existing = load(choose_rules([str(folder)])) if has_rules else None
+    built_in = load(choose_rules(["builtin"]))
     files = file_names(returns_by_tool)
     drafted = []
     for tool, returns in returns_by_tool.items():
@@ -117,13 +103,27 @@ def _draft_all(
         source = _describe(tool, len(contents), len(returns))
         if existing is not None and (rules := existing.rules_for(tool)):
             say(f"`{tool}` already has a rule: {rules[0].file}")
-        elif not named and characters(returns[0]) < BIG:
+            continue
+        known = covered(built_in, tool, contents)
+        if known.rules:
+            say(_of_built_in(known))
+        if known.rules and not known.by_shape and not named:
+            continue
+        if not named and characters(returns[0]) < BIG:
             say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
         elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
             drafted.append(draft)
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
     return drafted
+
+
+def _of_built_in(known: Covered) -> str:
+    """Describe the built-in rules that reduce the returns of a tool."""
+    names = [Path(rule.file).stem for rule in known.rules]
+    match = ", which have its shape" if known.by_shape else ""
+    does = f"saves {known.saved:.1%} of the returns of `{known.tool}`{match}"
+    return f"the built-in rule {', '.join(names)} {does}; `rules add {' '.join(names)}` copies it"
 
 
 def _describe(tool: str, count: int, calls: int) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reducer.cli.screen import CommandError, say, say_skipped, suggestion
 from reducer.errors import FileError
@@ -60,6 +60,24 @@ def sources_or_sample(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) 
 def each_recorded(names: Sequence[str], selection: Selection) -> Iterator[Recorded]:
     """Yield the selected returns and samples, at least one. Raises `CommandError`, `FileError` and OSError."""
     return each_found(names, selection, selection.returns_in)
+
+
+def returns_by_tool(names: Sequence[str], tool: str | None = None) -> tuple[dict[str, list[Any]], bool]:
+    """Return what each tool returned, longest first, and whether any file is a history. Raises `CommandError`.
+
+    A sample is of `tool`, or of the tool that its file is named after.
+    """
+    from reducer.analysis.texts import characters  # takes time to import
+    from reducer.inputs.recorded import Selection
+
+    contents: dict[str, list[Any]] = {}
+    is_history = False
+    for one in each_recorded(names, Selection(tool)):
+        is_history |= bool(one.call)
+        contents.setdefault(one.tool_or_file, []).append(one.content)
+    for found in contents.values():
+        found.sort(key=characters, reverse=True)
+    return contents, is_history
 
 
 def each_found(

@@ -1,8 +1,9 @@
-"""List the built-in rules, or copy some of them with their samples, to read and change.
+"""List the built-in rules, find those for recorded tools, or copy some of them with their samples, to read and change.
 
 examples:
   python -m reducer rules                        each rule by pack, with its purpose and its tools
   python -m reducer rules add virustotal_file    copy a rule to ./rules and its samples to ./rules/samples
+  python -m reducer rules --used session.json    which tools of a history have a rule, by name or by shape
 
 `builtin` and `builtin:PACK` name these rules without a copy, for example `--rules builtin:web --rules mine/`.
 Exit codes: 0 done, 2 cannot run, or a file exists already.
@@ -14,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from reducer.analysis.coverage import Covered, covered
 from reducer.analysis.samples import file_of, sample_files
 from reducer.cli.arguments import parse, parser
-from reducer.cli.screen import CommandError, console, counted, print_lines, say, suggestion, visible
+from reducer.cli.inputs import returns_by_tool
+from reducer.cli.screen import CommandError, console, counted, make_table, print_lines, say, suggestion, visible
 from reducer.cli.sources import choose_rules, load, write_new
 from reducer.files import MAX_RULE_BYTES, has_samples, read_file
 from reducer.rules import Rule, Ruleset
@@ -27,10 +30,17 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("rules", __doc__)
     add = reader.add_argument
     add("what", nargs="*", metavar="add NAME", help="copy the named rules (default: list all rules)")
+    used = "show which rules reduce the tools of these histories and samples, and what they save"
+    add("--used", nargs="+", metavar="HISTORY", help=used)
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
     options = parse(reader, arguments)
-    ruleset = load(choose_rules(["builtin:general", "builtin"]))
     what: list[str] = options.what
+    if options.used:
+        if what:
+            raise CommandError(f"{' '.join(what)}: --used copies no rules; use one of them")
+        _print_used(options.used)
+        return 0
+    ruleset = load(choose_rules(["builtin:general", "builtin"]))
     if not what:
         _print(ruleset.rules)
     elif what[0] == "add" and len(what) > 1:
@@ -48,6 +58,33 @@ def _print(rules: Sequence[Rule]) -> None:
             print_lines([f"{Path(rule.file).stem}: {rule.description}"], screen, 2)
             print_lines([f"tools: {', '.join(rule.tools)}"], screen, 4, style="dim")
     print(f"\n{counted(len(rules), 'rule')}; `rules add NAME` copies one")
+
+
+def _print_used(files: Sequence[str]) -> None:
+    """Print the rules for each recorded tool, the tools with most characters first."""
+    contents, _ = returns_by_tool(files)
+    ruleset = load(choose_rules(["builtin"]))
+    tools = [covered(ruleset, tool, returns) for tool, returns in contents.items()]
+    tools.sort(key=lambda tool: -tool.before)
+    rows = []
+    for tool in tools:
+        names = ", ".join(Path(rule.file).stem for rule in tool.rules)
+        rows.append([tool.tool, _match(tool), names, f"{tool.returns:,}", f"{tool.before:,}", _saved(tool)])
+    console().print(make_table(("Tool", "Match", "Rules", "Returns", "Characters", "Saved"), rows, texts=(0, 1, 2)))
+    if any(tool.by_shape for tool in tools):
+        print("by shape: `rules add NAME` copies the rule; add the name of your tool to its `tool`")
+    if any(not tool.rules for tool in tools):
+        print("no rule: `init` drafts one, and `--rules builtin --rules builtin:general` bounds all other returns")
+
+
+def _match(tool: Covered) -> str:
+    if not tool.rules:
+        return "no rule"
+    return "by shape" if tool.by_shape else "by name"
+
+
+def _saved(tool: Covered) -> str:
+    return f"{tool.saved:.1%}" if tool.rules else "-"
 
 
 def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
 from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files, write_file
+from reducer.inputs.sources import SAMPLE_RULES
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
@@ -26,15 +27,18 @@ class Chosen:
     files: tuple[Path, ...]
 
 
-def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
-    """Return the sources in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the built-in packs.
+def choose_rules(given: Sequence[str], *, for_sample: bool = False) -> Chosen:
+    """Return the sources in `given`. If it is empty, use `./rules` if it has rules, otherwise the built-in packs.
 
-    Raises `CommandError` for a folder without rule files, and OSError.
+    With `for_sample`, the rules of the built-in sample replace these two. Raises `CommandError` for a folder without
+    rule files, and OSError.
     """
     if given:
         return _chosen(given, ", ".join(given))
+    if for_sample:
+        return _chosen([short(SAMPLE_RULES)], "the sample's rules")
     own = Path("rules")
-    if use_local and own.is_dir() and rule_files(own):
+    if own.is_dir() and rule_files(own):
         return _chosen([own], "./rules")
     return _chosen([short(builtin_rules())], "the built-in rules")
 

@@ -114,7 +114,7 @@ def open_texts(work: Work, paths: TextPaths | None) -> None:
     """Open the texts of a return that a rule with these paths reads as structure."""
     if paths is None:
         return
-    if paths.notations and not work.top.notation and type(work.top.value) is str:
+    if paths.notations and not work.top.notation and type(work.top.value) is str and work.top.value:
         work.unread += 1
     if work.top.notation != "lines":  # a line is a text, whatever it contains
         _open_texts(work.root(), paths)

@@ -23,7 +23,6 @@ from reducer.values import (
     PLAIN,
     Unreducible,
     chars,
-    dump,
     plain,
     readable_part,
     shown,
@@ -162,16 +161,21 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
     """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
     value = top.built()
     compact = any(step.op.writes_compactly for step in rule.steps)
-    if value is top.value and not (compact and (top.is_json or top.wraps)):
+    if value is top.value and not (compact and (top.wraps or _has_blanks(content, top))):
         return content
     new = top.write(value)
     if top.wraps:
         return content if new == content or chars(new) > chars(content) else new
     if type(content) is not str:
         return content if new == content else new
-    if compact and not top.is_json and (found := parse(new)) and found[1].is_json:
-        new = dump(value)  # what is left of a Python literal is also JSON, such as `[1, 2]`: the next pass reads JSON
+    if compact and not top.is_json and (found := parse(new)) and found[1].compact:
+        new = found[1].compact(found[0])  # what is left of a Python literal can also be JSON, such as `[1, 2]`
     return content if new == content or len(new) > len(content) else new
+
+
+def _has_blanks(content: Any, top: Opened) -> bool:
+    """Return whether a content is a text of JSON or of a Python literal, which can be written without blanks."""
+    return type(content) is str and type(top.value) is not str and not top.notation
 
 
 def _apply(step: Step, work: Work) -> StepRun:

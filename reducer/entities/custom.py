@@ -57,14 +57,9 @@ def compile_pattern(kind: str, text: str) -> Find:
 
     Raises `CustomTypeError` if RE2 refuses the pattern, or if the pattern matches too much.
     """
-    size = len(text)
-    try:
-        re2 = importlib.import_module("re2")
-    except ImportError as error:
-        message = "patterns need google-re2, which is not installed"
-        raise CustomTypeError(message, "pip install 'reducer[patterns]'", width=size) from error
-    if size > _MAX_PATTERN_CHARS:
-        message = f"the pattern has {size:,} characters; at most {_MAX_PATTERN_CHARS:,} are allowed"
+    re2 = importlib.import_module("re2")
+    if len(text) > _MAX_PATTERN_CHARS:
+        message = f"the pattern has {len(text):,} characters; at most {_MAX_PATTERN_CHARS:,} are allowed"
         raise CustomTypeError(message, "put a list of words into `words_file`")
     if not_ascii := re.search(r"[^\x00-\x7f]", text):
         message = f"patterns read ASCII, so `{not_ascii[0]}` never matches"

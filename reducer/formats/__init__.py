@@ -13,7 +13,7 @@ from typing import Any
 
 from reducer.formats.json_text import read_json, read_json_lines, read_string
 from reducer.formats.lines import line_end
-from reducer.formats.literal import read_literal
+from reducer.formats.literal import compact, read_literal
 from reducer.formats.mcp import is_error, read_mcp, unwrapped
 from reducer.formats.nodes import Atom, Block, Bracketed, Format
 from reducer.formats.notations import NOTATIONS, Notation, read_as
@@ -39,7 +39,7 @@ __all__ = [
 
 _MAX_HEAD_CHARS = 200
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}(?:=[^=\s]|\()")
-_JSON = Format("JSON", dump, is_json=True)
+_JSON = Format("JSON", dump, is_json=True, compact=dump)
 
 
 def parse(text: str, nested: bool = False) -> tuple[Any, Format] | None:
@@ -75,11 +75,21 @@ def decode(text: str) -> Any:
 
 def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:
     body = text.strip("\r\n")
-    value = read_literal(body)
-    if value is None or (nested and type(value) is Bracketed and not value.closing):
+    found = read_literal(body)
+    if found is None:
+        return None
+    value, write = found
+    if nested and type(value) is Bracketed and not value.closing:
         return None
     before, _, after = text.partition(body)
-    return value, Format("Python literal", lambda value: f"{before}{value!r}{after}", least=getattr(value, "least", 0))
+
+    def written(value: Any) -> str:
+        return before + write(value) + after
+
+    def compacted(value: Any) -> str:
+        return before + compact(value) + after
+
+    return value, Format("Python literal", written, least=getattr(value, "least", 0), compact=compacted)
 
 
 def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from reducer.formats.json_text import in_range
-from reducer.formats.nodes import Atom, Bracketed
+from reducer.formats.nodes import EDGE, Atom, Bracketed
 from reducer.values import MAX_DEPTH
 
 # An unterminated string also matches, so no text is scanned twice.
@@ -41,10 +42,11 @@ _NO_JSON = "?"
 _NODE = object()
 
 
-def read_literal(text: str) -> Any:
-    """Return the list, tuple, dict or `Bracketed` that the whole text expresses, or None for any other text.
+def read_literal(text: str) -> tuple[Any, Callable[[Any], str]] | None:
+    """Return the list, tuple, dict or `Bracketed` that the whole text expresses, and the function that writes it.
 
-    Also return None if `repr` writes the value differently, or if it is nested deeper than `MAX_DEPTH` levels.
+    The function is `spaced`, or `compact` for a text without blanks. Return None for a text that neither of them
+    writes, and for a value that is nested deeper than `MAX_DEPTH` levels.
     """
     fields = _FIELD.match(text) is not None
     if not text.isprintable() or not (fields or text[-1:] in ("]", ")", "}")):
@@ -52,9 +54,33 @@ def read_literal(text: str) -> Any:
     parts = _STRING.split(f"({text})" if fields else text)
     try:
         value = _decode(_HOLE.join(parts[::2]), parts[1::2])
-        return value if type(value) is not Atom and repr(value) == text else None
+        if type(value) is Atom:
+            return None
+        for write in (spaced, compact):
+            if write(value) == text:
+                return value, write
     except (ValueError, OverflowError, RecursionError):
-        return None
+        pass
+    return None
+
+
+def spaced(value: Any) -> str:
+    """Return the text of a literal as `repr` writes it."""
+    return repr(value).replace(EDGE, "")
+
+
+def compact(value: Any) -> str:
+    """Return the text of a literal without the blanks behind commas and colons, except in strings and atoms."""
+    pieces = repr(value).split(EDGE)
+    pieces[::2] = map(_without_blanks, pieces[::2])
+    return "".join(pieces)
+
+
+def _without_blanks(text: str) -> str:
+    parts = _STRING.split(text)
+    frame = _HOLE.join(parts[::2]).replace(", ", ",").replace(": ", ":")
+    parts[::2] = frame.split(_HOLE)
+    return "".join(parts)
 
 
 def _decode(frame: str, strings: list[str]) -> Any:

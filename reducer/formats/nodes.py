@@ -16,23 +16,31 @@ class Format:
     `write` returns the text of the parsed value or of a subset of it, or the wrapper of MCP around it. For the
     unchanged value, this is the original, except for blanks, escapes and the digits of numbers in JSON. `is_json` tells
     that the whole text is JSON. A root list must keep at least `least` items, otherwise its text is no longer parsed in
-    this format.
+    this format. `compact` writes the text without blanks, if this format has any.
     """
 
     name: str
     write: Callable[[Any], Any]
     is_json: bool = False
     least: int = 0
+    compact: Callable[[Any], str] | None = None
+
+
+EDGE = "\x04"
+"""No other `repr` contains this character, because it is not printable."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Atom:
-    """A part of a literal that is kept or removed as a whole, such as `Decimal('1.5')`, `<Risk.HIGH: 3>` or `nan`."""
+    """A part of a literal that is kept or removed as a whole, such as `Decimal('1.5')`, `<Risk.HIGH: 3>` or `nan`.
+
+    Its `repr` is between two `EDGE`, so that its blanks can be told from those of the literal.
+    """
 
     source: str
 
     def __repr__(self) -> str:
-        return self.source
+        return f"{EDGE}{self.source}{EDGE}"
 
     def __plain__(self) -> str:
         """Return the value that conditions read."""

@@ -33,8 +33,11 @@ class Source:
     folder: str = ""
 
 
-SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
-"""The bundled history: an invented investigation with the samples in `rules/threat_intelligence/samples`."""
+_SAMPLES = Path(__file__).parents[1] / "samples"
+SAMPLE = Source("the built-in sample", _SAMPLES / "threat_intelligence.json")
+"""The bundled history: an invented investigation."""
+SAMPLE_RULES = _SAMPLES / "rules"
+"""The rules for the tools in the bundled history, which no server has: they are no built-in rules."""
 
 
 def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:

@@ -14,7 +14,7 @@ def _is_empty(value: Any) -> bool:
 
 
 class Compact(Op):
-    """Drop keys whose value is null or empty, and write JSON text without spaces. Items of lists stay."""
+    """Drop keys whose value is null or empty, and write JSON and literals without spaces. Items of lists stay."""
 
     accepts = frozenset({list, dict})
     writes_compactly = True

@@ -1,6 +1,6 @@
 """Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text.
 
-Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`.
+Conditions have two functions more than JMESPath: `lower(text)` and `matches(text, 'pattern')`, also of a list of lines.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _check_call(call: Node, token: Token) -> None:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> Any:
-    """Compile a pattern with google-re2, which takes linear time on any text. Raises `ImportError` and `re2.error`."""
+    """Compile a pattern with google-re2, which takes linear time on any text. Raises `re2.error`."""
     re2 = import_module("re2")
     options = re2.Options()
     options.log_errors = False
@@ -138,9 +138,6 @@ def _check_pattern(pattern: Any, token: Token) -> None:
         raise token.problem("E095", message, "write `matches(name, '^host-[0-9]+')`")
     try:
         _compiled(pattern)
-    except ImportError:
-        message, advice = "`matches()` needs google-re2, which is not installed", "pip install 'reducer[patterns]'"
-        raise token.problem("E095", message, advice) from None
     except Exception as error:  # `re2.error`, or a lone surrogate
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
         raise token.problem("E095", f"RE2 refuses this pattern: {reason}") from None
@@ -151,9 +148,19 @@ class _Functions(Functions):
     def _func_lower(self, text: str) -> str:
         return text.lower()
 
-    @signature({"types": ["string"]}, {"types": ["string"]})
-    def _func_matches(self, text: str, pattern: str) -> bool:
-        return _compiled(pattern).search(text.encode("utf-8", "replace")) is not None
+    @signature({"types": ["string", "array"]}, {"types": ["string"]})
+    def _func_matches(self, found: str | list[Any], pattern: str) -> bool:
+        text = found if isinstance(found, str) else _joined(found)
+        return text is not None and _compiled(pattern).search(text.encode("utf-8", "replace")) is not None
+
+
+def _joined(lines: list[Any]) -> str | None:
+    """Join lines to search them at once: a filter takes ten times as long. Return None if an item is not a line."""
+    try:
+        text = "\n".join(lines)
+    except TypeError:
+        return None
+    return text if text.count("\n") < max(1, len(lines)) else None
 
 
 FUNCTIONS = _Functions()

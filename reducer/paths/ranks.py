@@ -14,13 +14,14 @@ Rank: TypeAlias = tuple[int, Any]
 """The kind of a value, in the order of `rank`, and what values of this kind are compared by."""
 OTHER_TEXT = 4
 _SCALE = (
-    ("debug",),
-    ("info", "informational", "p5", "sev5"),
-    ("low", "p4", "sev4"),
-    ("medium", "moderate", "warning", "p3", "sev3"),
-    ("high", "error", "p2", "sev2"),
-    ("critical", "fatal", "p1", "sev1", "very_high"),
+    ("debug", "trace", "verbose"),
+    ("info", "informational", "negligible", "p5", "sev5"),
+    ("low", "minor", "notice", "p4", "sev4"),
+    ("medium", "moderate", "warning", "warn", "p3", "sev3"),
+    ("high", "error", "err", "major", "p2", "sev2"),
+    ("critical", "crit", "fatal", "alert", "emergency", "emerg", "blocker", "p1", "sev1", "very_high"),
 )
+"""Severities, priorities and log levels, also those of syslog (RFC 5424) and of Jira, the lowest first."""
 _LEVELS = {word: level for level, words in enumerate(_SCALE) for word in words}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.,+Z -]*)?)?")

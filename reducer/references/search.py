@@ -45,7 +45,7 @@ def _parsed(text: str) -> Any:
     bare = text.strip()
     value = parsed_json(bare)
     if value is None and bare[:1] in ("[", "{", "("):
-        value = plain(read_literal(bare))
+        value = plain(found[0]) if (found := read_literal(bare)) else None
     return value
 
 

@@ -122,7 +122,7 @@ class IgnoreKeys(Model):
 class EntityKeys(Model):
     """The definition of one entity type in a rule file."""
 
-    pattern: Names | None = Field(None, description="One or several regexes (requires the extra `patterns`).")
+    pattern: Names | None = Field(None, description="One or several regexes.")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
         Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST] | None

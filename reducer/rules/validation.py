@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -23,6 +24,8 @@ from reducer.rules.model import Expect, Given, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
 M = TypeVar("M", bound=BaseModel)
+_WORD = re.compile("'([^']*)'")
+"""A text among the expected values of an error."""
 _MAPPING = ("E020", "expected a mapping of keys to values, not {found}")
 _MESSAGES = {
     "string_type": ("E020", "expected a text, not {found}"),
@@ -190,6 +193,8 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     meant = context.get("meant", "")  # only an unknown entity type has it
     if meant and not is_key and is_typo(str(value), meant, ALL_TYPES):
         fix = replaced(owner, meant)
+    if kind == "literal_error" and type(value) is str:
+        advice = did_you_mean(nearest(value, _WORD.findall(words)))
     at: Span = locate(tree, place, key=is_key)
     if "offset" in context:
         at = part(owner, context["offset"], context["width"])

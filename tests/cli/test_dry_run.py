@@ -23,9 +23,9 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert (result.code, result.err) == (0, SAMPLE_NOTE)
     compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
-    assert "the built-in rules" in compared.out
+    assert "the sample's rules" in compared.out
     # The demonstration does not use the rules of this folder.
-    assert "Read     the built-in sample\nRules    the built-in rules (" in result.out
+    assert "Read     the built-in sample\nRules    the sample's rules (3 rules)" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool}.yaml " in result.out
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, history
 from tests.helpers import BY_FILE, RULES
 
 
@@ -64,3 +65,43 @@ def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypat
     assert cli("check", "builtin:web").out.endswith("no problems\n")
     needs = "reducer: error: the built-in rules are installed without their samples; specify your own rules\n"
     assert cli("test", "builtin:web").err == needs
+
+
+def test_used_rules_are_found_by_the_name_of_a_tool_or_by_the_shape_of_its_answers(cli: Cli) -> None:
+    stored = json.loads((RULES / "security_operations/samples/grype_scan.json").read_bytes())
+    calls = [("grype_scan", stored), ("find_flaws", stored), ("greet", "Hello")]
+    Path("session.json").write_bytes(history(*calls))
+    result = cli("rules", "--used", "session.json")
+    cells = [
+        line.split() for line in result.out.splitlines() if line.startswith((" grype_scan", " find_flaws", " greet"))
+    ]
+    named, shaped, other = sorted(cells, key=lambda row: ["grype_scan", "find_flaws", "greet"].index(row[0]))
+    assert named[:4] == ["grype_scan", "by", "name", "grype_scan"]
+    assert shaped[:4] == ["find_flaws", "by", "shape", "grype_scan"]
+    assert named[-1] == shaped[-1] != "0.0%"
+    assert other == ["greet", "no", "rule", "1", "5", "-"]
+    assert "`rules add NAME` copies the rule" in result.out
+    assert "no rule: `init` drafts one" in result.out
+
+
+def test_used_rules_of_a_sample_are_those_of_the_tool_that_its_file_is_named_after(cli: Cli) -> None:
+    shutil.copy(RULES / "security_operations/samples/grype_scan.json", "grype_scan.json")
+    assert " grype_scan  by name   grype_scan " in cli("rules", "--used", "grype_scan.json").out
+    missing = cli("rules", "--used", "missing.json")
+    assert (missing.code, missing.out) == (2, "")
+    both = cli("rules", "add", "grype_scan", "--used", "grype_scan.json")
+    assert both.code == 2
+    assert both.err == "reducer: error: add grype_scan: --used copies no rules; use one of them\n"
+
+
+def test_init_names_the_built_in_rules_that_fit(cli: Cli) -> None:
+    shutil.copy(RULES / "security_operations/samples/grype_scan.json", "flaws.json")
+    hint = "the built-in rule grype_scan saves "
+    found = cli("init", "flaws.json", "-o", "mine").err
+    assert hint in found
+    assert "of the returns of `flaws`, which have its shape; `rules add grype_scan` copies it" in found
+    stored = json.loads(Path("flaws.json").read_bytes())
+    Path("session.json").write_bytes(history(("grype_scan", stored)))
+    drafted = cli("init", "session.json", "-o", "other")
+    assert (drafted.code, drafted.out) == (1, "")
+    assert hint in drafted.err

@@ -147,6 +147,8 @@ def test_json_text_is_written_compactly_only_where_something_changes() -> None:
     untouched = json.dumps({"items": [1], "n": 1.50}, indent=2)
     assert reduced({"steps": [step]}, untouched) is untouched
     assert reduced({"steps": [{"compact": True}]}, '{ "a": [1, 2],  "b": "x" }') == '{"a":[1,2],"b":"x"}'
+    rows = "[('a, b', datetime.date(2024, 5, 1)), ({'c': None, 'd': 1}, None)]"
+    assert reduced({"steps": [{"compact": True}]}, rows) == "[('a, b',datetime.date(2024, 5, 1)),({'d':1},None)]"
 
 
 def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:

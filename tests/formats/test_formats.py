@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import create_model
 
 from reducer.formats import Atom, parse, parse_nested, plain, read_as
-from reducer.formats.literal import read_literal
+from reducer.formats.literal import compact, read_literal, spaced
 from reducer.values import MAX_DEPTH, dump
 from tests.helpers import table
 
@@ -203,6 +203,12 @@ literals = st.recursive(
 )
 
 
+def literal(text: str) -> Any:
+    """Return the value of a literal, or None."""
+    found = read_literal(text)
+    return None if found is None else found[0]
+
+
 @given(literals)
 @example({"": [1]})
 @example({"(": [1, 2]})
@@ -213,9 +219,9 @@ literals = st.recursive(
 @example([Host("a", {1: Host("b")}), b"a'\"", "after"])
 def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
     for text in (repr(value), str(value)):
-        found = read_literal(text)
+        found = literal(text)
         if found is not None:
-            assert repr(found) == text
+            assert spaced(found) == text
         elif type(value) in (list, dict, tuple, set, Host, Answer) and "\\ud" not in text:
             # JSON joins surrogates. A dict with keys that are not texts is an atom, and a whole text is never an atom.
             assert type(value) is dict
@@ -224,15 +230,30 @@ def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
 
 @given(_plain)
 def test_plain_literals_are_parsed_as_their_values(value: Any) -> None:
-    found = read_literal(repr(value))
+    found = literal(repr(value))
     if type(value) in (list, tuple, dict) and "\\ud" not in repr(value):
         assert found == value
-        assert repr(found) == repr(value)
+        assert spaced(found) == repr(value)
+
+
+@given(literals)
+@example([", ", {": ": 1}, b", ", ("a, b",)])
+@example([datetime.datetime(2024, 5, 1), Risk.HIGH, {(1, 2): 3}, Host("a")])
+def test_a_literal_without_blanks_is_read_as_the_same_literal(value: Any) -> None:
+    found = read_literal(repr(value))
+    if found is None:
+        return
+    text = compact(found[0])
+    again = read_literal(text)
+    assert again is not None
+    assert again[1](again[0]) == text
+    assert compact(again[0]) == text
+    assert plain(again[0]) == plain(found[0])
 
 
 @pytest.mark.parametrize("text", table(__file__, "malformed.yaml"))
 def test_other_texts_are_not_literals(text: str) -> None:
-    assert read_literal(text) is None
+    assert literal(text) is None
 
 
 ATOMS = [
@@ -247,25 +268,25 @@ ATOMS = [
 def test_a_call_is_an_atom(value: Any) -> None:
     text = repr([value, (value, "it's"), "after"])
     atom = Atom(repr(value))
-    found = read_literal(text)
+    found = literal(text)
     assert found == [atom, (atom, "it's"), "after"]
-    assert repr(found[1:]) == repr([(value, "it's"), "after"])
+    assert spaced(found[1:]) == repr([(value, "it's"), "after"])
 
 
 def test_models_are_objects_and_numbers_that_python_writes_differently_atoms() -> None:
-    assert read_literal("[1.50, 1E5, 2.5, 1e-05]") == [Atom("1.50"), Atom("1E5"), 2.5, 1e-05]
+    assert literal("[1.50, 1E5, 2.5, 1e-05]") == [Atom("1.50"), Atom("1E5"), 2.5, 1e-05]
     host = Host("a", [Answer(meta=1)])
-    found = read_literal(repr([host]))
+    found = literal(repr([host]))
     assert plain(found) == [{"name": "a", "ports": [{"meta": 1, "content": None}]}]
     assert (found[0].opening, found[0].closing, found[0].least) == ("Host(", ")", 0)
     assert repr(found[0].with_value({"name": "b"})) == "Host(name='b')"
-    fields = read_literal(str(Answer(content=[host])))
+    fields = literal(str(Answer(content=[host])))
     assert plain(fields.value["content"])[0]["name"] == "a"
     assert fields.least == 1
     assert repr(fields.with_value({"meta": 1, "content": ()})) == "meta=1 content=()"
 
 
 def test_sets_are_lists() -> None:
-    found = read_literal("[{1, 'a'}, set(), {(1, 2)}]")
+    found = literal("[{1, 'a'}, set(), {(1, 2)}]")
     assert [item.value for item in found] == [[1, "a"], [], [(1, 2)]]
     assert [repr(found[0].with_value(value)) for value in ([1], [])] == ["{1}", "set()"]

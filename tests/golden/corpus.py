@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from reducer import Reducer
+from reducer.inputs.sources import SAMPLE_RULES
 from tests.histories.messages import results, session
 
 HERE = Path(__file__).parent
@@ -50,13 +52,13 @@ class Case:
 def corpus(data: Path, every: int = 1) -> Iterator[Case]:
     """Yield the cases of every so many files of the real data in `data`."""
     yield from _history_cases(sorted((data / "histories").glob("*/*.json"))[::every])
-    samples = [next(RULES.rglob(f"{name}.json")) for name in SAMPLES]
+    samples = [next(chain(SAMPLE_RULES.rglob(f"{name}.json"), RULES.rglob(f"{name}.json"))) for name in SAMPLES]
     yield from _output_cases([*sorted((data / "tool_outputs").glob("*.json")), *samples][::every])
 
 
 def _history_cases(files: Iterable[Path]) -> Iterator[Case]:
     """Yield each history in its stored form, as a session, and as live messages."""
-    rulesets = {"shipped": Reducer.load(RULES), **_harsh()}
+    rulesets = {"shipped": Reducer.load(RULES, SAMPLE_RULES), **_harsh()}
     for file in files:
         history = file.read_bytes()
         session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
@@ -70,7 +72,7 @@ def _history_cases(files: Iterable[Path]) -> Iterator[Case]:
 
 def _output_cases(files: Iterable[Path]) -> Iterator[Case]:
     """Yield each tool output in every form."""
-    shipped, drafts, harsh = Reducer.load(RULES), _drafts(), _harsh()
+    shipped, drafts, harsh = Reducer.load(RULES, SAMPLE_RULES), _drafts(), _harsh()
     for name, value in {file.stem: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}.items():
         tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
         rulesets = {rules: (rules, reducer) for rules, reducer in harsh.items()} | {"drafts": (name, drafts)}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer import markers
 from reducer.engine import attempt
-from reducer.rules import Rule
 from reducer.values import chars
-from tests.helpers import BY_FILE, fixed_point, forced, rules
+from tests.helpers import fixed_point, rules
 from tests.laws.strategies import laws
 
 ITEMS = st.lists(st.fixed_dictionaries({"id": st.integers(0, 3), "note": st.text("abc ", max_size=40)}), max_size=12)
@@ -73,20 +70,3 @@ def test_a_return_that_lost_all_values_is_reported() -> None:
     assert not attempt(ruleset, "t", {"a": 1}).is_emptied, "a number at the root stays"
     assert not attempt(ruleset, "t", {"a": ""}).is_emptied, "it had no values before"
     assert not attempt(rules(steps=[{"drop": "a"}]), "t", {"a": "text", "b": "text"}).is_emptied
-
-
-@pytest.mark.data
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", BY_FILE.values(), ids=BY_FILE)
-def test_no_built_in_rule_leaves_a_recorded_answer_without_values(rule: Rule, outputs: dict[str, Any]) -> None:
-    ruleset = forced(rule)
-    emptied = [name for name, content in outputs.items() if attempt(ruleset, rule.name, content).is_emptied]
-    assert emptied == []
-
-
-@pytest.fixture(scope="module")
-def outputs(data: Path) -> dict[str, Any]:
-    """Return the recorded tool outputs by name; `python -m tests.tools.harm --all` also counts the large ones."""
-    files = sorted((data / "tool_outputs").glob("*.json"))
-    contents = {file.name: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}
-    return {name: content for name, content in contents.items() if chars(content) <= 30_000}

@@ -81,6 +81,7 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 3, "sort_by": "@", "order": "asc"}, ["x", "low", "2024-05-01", 3, "P1"], ["low", "2024-05-01", 3]),
         ({"limit": 1, "sort_by": "@"}, ["9", 100, "1e1"], [100]),
         ({"limit": 2, "sort_by": "@"}, ["Medium", "Very High", "FATAL", "warning"], ["Very High", "FATAL"]),
+        ({"limit": 1, "sort_by": "@"}, ["notice", "err", "warn", "trace"], ["err"]),
         ({"limit": 1, "sort_by": {"@": ["open", "shut"]}}, ["x", "critical", 5, "Shut"], ["Shut"]),
         ({"limit": 1, "sort_by": {"@": ["open", "shut"]}, "order": "asc"}, ["open", 5, "shut"], ["shut"]),
         (
@@ -229,7 +230,9 @@ def test_keep_changes_all_objects_or_none(names: list[str], items: list[dict[str
 
 VALUES_TO_SORT = st.one_of(
     st.sampled_from([9, 10, 100, "x", "9", "1e2", 2.5, True, None, [], "2024-05-01", "2024-05-01T10:00:00Z", "yes"]),
-    st.sampled_from(["critical", "P1", "High", "very high", "low", "debug", "", "sev2", "Unknown"]),
+    st.sampled_from(
+        ["critical", "P1", "High", "very high", "warn", "notice", "Crit", "low", "debug", "", "sev2", "Unknown"]
+    ),
 )
 SORT_KEYS = st.sampled_from(["n", "-n", {"n": ["high", "x", "low"]}, ["n", "m"], [{"n": ["yes", "9"]}, "-m"]])
 

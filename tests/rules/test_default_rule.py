@@ -11,8 +11,9 @@ from reducer import Reducer
 from reducer.histories.stored import returns
 from reducer.rules import Ruleset, check_rules
 from reducer.values import chars
+from tests.helpers import RULES
 
-FILE = Path(__file__).with_name("default_rule.yaml")
+FILE = RULES / "general" / "any_tool.yaml"
 HISTORY = Path("reducer/samples/threat_intelligence.json")
 SIZE = 15_000
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from reducer.rules import check_rules, compile_rules, read_rules
+from reducer.rules import check_rules, read_rules
 
 HEAD = "version: 1\ntool: t\nmax_chars: 900\nentities:\n"
 JEWEL = HEAD + "  jewel: {words_file: hosts.txt}\npreserve: [jewel]\n"
@@ -28,15 +27,6 @@ WORDS: dict[str, tuple[bytes | None, str, str]] = {
     "a form feed": (b"web01\nweb02\x0cweb03\n", f" line 2: {CONTROL}", REMOVE),
     "a line separator": ("web01\nweb02\u2028web03\n".encode(), f" line 2: {CONTROL}", REMOVE),
 }
-
-
-def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "re2", None)
-    _, (problem,) = compile_rules([("r.yaml", HEAD + "  ticket: {pattern: 'INC-\\d{6}'}\n")])
-    assert str(problem.location) == "r.yaml:5:22"
-    assert problem.message == "patterns need google-re2, which is not installed"
-    assert problem.help == "pip install 'reducer[patterns]'"
-    assert compile_rules([("r.yaml", HEAD + "  jewel: {words: [web01]}\npreserve: [jewel]\n")])[1] == ()
 
 
 def test_a_words_file_is_read_from_the_folder_of_the_rules(tmp_path: Path) -> None:
