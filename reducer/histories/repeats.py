@@ -8,8 +8,8 @@ prefix of the result, and a reduced prefix can be continued.
 - Of consecutive lines that one earlier text shows, the first line stays, and a marker replaces the others.
 - Of an object in a list, its id or its first short value stays. Other items are removed. The list gets one marker.
 
-Other objects stay, and so do texts and lists in one of several items of a list. What contains a marker is neither
-remembered nor left out.
+Other objects stay, and so does what is inside one of several items of a list: a reader could not tell which it was.
+What contains a marker is neither remembered nor left out, and nothing is left out with `keys: all`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from operator import is_
 from typing import Any, NamedTuple
 
 from reducer import markers
 from reducer.engine import Outcome
 from reducer.formats import Atom, parse, parse_nested
 from reducer.formats.lines import read_lines
-from reducer.plan.nodes import LEAVES, Opened, has_structure, open_live, open_parsed, open_return
-from reducer.values import MAX_DEPTH, Unreducible, chars, is_media, stored_json
+from reducer.plan.nodes import LEAVES, Opened, fits, open_live, open_parsed, open_return
+from reducer.values import MAX_DEPTH, Unreducible, chars, is_media, plain, stored_json
 
-_ATOMIC = LEAVES | {Atom}
+_ATOMIC = LEAVES - {str} | {Atom}
 _TEXT_CHARS = 200
 """The least characters of a text that is left out."""
 _PART_CHARS = 60
@@ -64,17 +63,15 @@ class Repeated(NamedTuple):
 class Repeats:
     """Reduces the returns of one history in order; `attempt` applies the rules (`engine.attempt` with a ruleset).
 
-    - `sizes` contains how much the returns of each call have shown: the characters of texts and items, and the lines.
-    - `calls` maps each text and item to the call that showed it first.
-    - `lines` contains the lines of all texts, with None after each text. `first_lines` maps each line to its first
-      index there and its call.
+    - `sizes` contains the number of characters that the returns of each call have shown.
+    - `parts` contains the lines of each text, with None after them and for marked lines, and each text and item.
+    - `first` maps each part to its first index there and the call that showed it.
     """
 
     attempt: Callable[..., Outcome]
     sizes: Counter[str] = field(default_factory=Counter)
-    calls: dict[str, str] = field(default_factory=dict)
-    lines: list[str | None] = field(default_factory=list)
-    first_lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    parts: list[str | None] = field(default_factory=lambda: [None])
+    first: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def reduce(self, tool: str, call_id: str, content: Any, mentioned: Mentioned | None = None) -> Repeated:
         """Reduce a return, and leave out what earlier returns show. Raises nothing that `attempt` does not raise.
@@ -89,10 +86,9 @@ class Repeats:
         outcome = apply(content)
         alone = outcome.content
         call = markers.call_of(tool, call_id)
-        in_lists = outcome.rule is None or not outcome.rule.settings.all_keys
-        first, second = _Pass(self, call, in_lists), _Pass(self, call, in_lists)
+        first, second = _Pass(self, call), _Pass(self, call)
         new = first.content(alone)
-        if new is alone:
+        if new is alone or (outcome.rule is not None and outcome.rule.settings.all_keys):
             return Repeated(outcome, alone, dangling=self._remember(alone, first))
         if second.content(new) is not new or apply(new).content is not new:
             return Repeated(outcome, alone, is_dropped=True, dangling=self._remember(alone, first))
@@ -101,7 +97,7 @@ class Repeats:
 
     def show(self, tool: str, call_id: str, content: Any) -> int:
         """Remember what a reduced return shows, and return the number of its markers that dangle."""
-        only = _Pass(self, markers.call_of(tool, call_id), in_lists=False)
+        only = _Pass(self, markers.call_of(tool, call_id))
         only.content(content)
         return self._remember(content, only)
 
@@ -121,108 +117,95 @@ class Repeats:
     def _remember(self, content: Any, found: _Pass) -> int:
         """Remember what a pass found in a content, and return the number of markers that dangle."""
         dangling = self.dangling(content)
-        call = found.call
-        self.sizes[call] += sum(map(len, (*found.keys, *found.texts)))
-        for key in found.keys:
-            self.calls.setdefault(key, call)
-        for lines in found.texts:
-            for index, line in enumerate(lines, len(self.lines)):
-                self.first_lines.setdefault(line, (index, call))
-            self.lines += [*lines, None]
+        self.sizes[found.call] += len(_stored(content))
+        for parts in found.shown:
+            for part in parts:
+                is_marked = markers.PREFIX in part or markers.ESCAPED in part
+                if not is_marked:
+                    self.first.setdefault(part, (len(self.parts), found.call))
+                self.parts.append(None if is_marked else part)
+            self.parts.append(None)
         return dangling
 
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """Leaves out of a return of `call` what earlier returns show, with `in_lists` also items of lists.
+    """Leaves out of a return of `call` what earlier returns show.
 
-    `keys` are the items and texts in the return, and `texts` the lines of each text.
+    `shown` contains the lines of each text in the return, and each text and item alone.
     """
 
     repeats: Repeats
     call: str
-    in_lists: bool
-    keys: list[str] = field(default_factory=list)
-    texts: list[Sequence[str]] = field(default_factory=list)
+    shown: list[Sequence[str]] = field(default_factory=list)
 
     def content(self, content: Any) -> Any:
         """Return a content without what earlier returns show, or the same object if nothing is left out."""
         with suppress(Unreducible, ValueError, RecursionError):
             top = open_return(content) if _stored(content) else None
             new = content if top is None else self._rewritten(content, top)
-            if new is not content and chars(new) < chars(content):
-                return new
+            return min(content, new, key=chars)
         return content
 
-    def _rewritten(
-        self, value: Any, opened: Opened, depth: int = 0, in_item: bool = False, is_item: bool = False
-    ) -> Any:
+    def _rewritten(self, value: Any, opened: Opened, depth: int = 0, in_item: bool = False) -> Any:
         """Return an opened value without what is shown, or the value if the rest would be read as something else."""
-        new = self._value(opened.value, depth, in_item, is_item)
-        if new is opened.value:
+        new = self._value(opened.value, depth, in_item)
+        if new == opened.value:
             return value
         written = opened.write(new)
         return written if type(value) is not str or _notation(written) == _notation(value) else value
 
-    def _value(self, value: Any, depth: int, in_item: bool = False, is_item: bool = False) -> Any:
-        """Return a value without what is shown; it `is_item` if it is one of several items of a list.
-
-        Texts in such an item stay, and also the items of one that is a list: a reader could not tell which it was.
-        """
-        if depth > MAX_DEPTH or _is_atomic(value):
+    def _value(self, value: Any, depth: int, in_item: bool) -> Any:
+        """Return a value without what is shown, or an equal one if nothing is; `in_item` it stays."""
+        if depth > MAX_DEPTH or type(value) in _ATOMIC or is_media(value):
             return value
         if type(value) is list:
-            return self._list(value, depth, in_item or is_item, is_item)
-        if type(value) is dict and not has_structure(value):
-            new = {key: self._value(item, depth + 1, in_item or is_item) for key, item in value.items()}
-            return value if all(map(is_, new.values(), value.values())) else new
+            return self._list(value, depth, in_item)
+        if type(value) is dict:
+            return {key: self._value(item, depth + 1, in_item) for key, item in value.items()}
         if type(value) is not str:
-            return self._rewritten(value, open_live(value), depth + 1, in_item, is_item)
+            return self._rewritten(value, open_live(value), depth + 1, in_item)
         parsed = parse_nested(value)
         if parsed is None:
             return self._text(value, in_item)
-        return self._rewritten(value, open_parsed(*parsed), depth + 1, in_item, is_item)
+        return self._rewritten(value, open_parsed(*parsed), depth + 1, in_item)
 
-    def _other(self, key: str) -> str:
-        """Return the other call that shows a text or an item first, or an empty text if none does."""
-        self.keys.append(key)
-        first = self.repeats.calls.get(key, "")
-        return "" if first == self.call else first
-
-    def _list(self, items: list[Any], depth: int, in_item: bool, is_item: bool) -> list[Any]:
+    def _list(self, items: list[Any], depth: int, in_item: bool) -> list[Any]:
         left: list[Any] = []
         calls: list[str] = []
-        saved = 0
         for item in items:
-            key = _key(item)
-            first = self._other(key) if key else ""
-            is_shown = first and self.in_lists and not is_item and not _has_media(item)
-            rest = _thin(item) if is_shown else [item]
+            call = self._call_of(item)
+            rest = _thin(item) if call and not in_item else [item]
             left += rest
             if rest != [item]:
-                calls.append(first)
-                saved += len(key) + 2 - chars(rest)
+                calls.append(call)
         marker = markers.repeat(len(calls), "items", dict.fromkeys(calls))
-        if saved <= len(marker) + len('"",'):
-            left = items
-        new = [self._value(item, depth + 1, in_item, len(items) > 1) for item in left]
-        if left is items:
-            return items if all(map(is_, new, items)) else new
-        is_marked = type(items[-1]) is str and items[-1].startswith(markers.PREFIX)
-        new.insert(len(new) - is_marked, marker)
+        is_shorter = calls and chars([*left, marker]) < chars(items)
+        new = [self._value(item, depth + 1, in_item or len(items) > 1) for item in (left if is_shorter else items)]
+        if is_shorter:
+            is_marked = type(items[-1]) is str and items[-1].startswith(markers.PREFIX)
+            new.insert(len(new) - is_marked, marker)
         return new
 
+    def _call_of(self, item: Any) -> str:
+        """Return the other call that shows an item first; empty if none does, or for a short item or one with media."""
+        value = plain(item)
+        key = _stored(value)
+        if len(key) < _PART_CHARS or not fits(value):
+            return ""
+        self.shown.append([key])
+        _, call = self._found(key)
+        return call
+
     def _text(self, text: str, in_item: bool) -> str:
-        is_key = len(text) >= _TEXT_CHARS and markers.PREFIX not in text
-        first = self._other(text) if is_key else ""
         lines, write = read_lines(text)
-        self.texts.append(lines)
+        self.shown.extend(([text], lines))
         if in_item:
             return text
-        if first:
-            marker = markers.repeat(len(text), "characters", [first])
-            return marker if len(marker) < len(text) else text
-        return text if self.repeats.first_lines.keys().isdisjoint(lines) else write(self._without_blocks(lines))
+        _, call = self._found(text)
+        if call and len(text) >= _TEXT_CHARS:
+            return markers.repeat(len(text), "characters", [call])
+        return write(self._without_blocks(lines))
 
     def _without_blocks(self, lines: Sequence[str]) -> list[str]:
         new: list[str] = []
@@ -243,17 +226,21 @@ class _Pass:
         return new
 
     def _block(self, lines: Sequence[str], at: int) -> tuple[int, str]:
-        """Return where the lines end that one text shows from `at` on, and its call.
+        """Return where the lines end that one text of another call shows from `at` on, and this call.
 
-        The call is empty if there are too few lines, or only this call shows them. The end is always after `at`.
+        If none does, the call is empty, and one line is returned.
         """
-        known = self.repeats.lines
-        index, first = self.repeats.first_lines.get(lines[at], (-2, ""))  # no line follows the last one
+        index, call = self._found(lines[at])
         end = at + 1
-        while end < len(lines) and lines[end] == known[index + end - at] and markers.PREFIX not in lines[end]:
+        while end < len(lines) and lines[end] == self.repeats.parts[index + end - at]:
             end += 1
-        is_long = len("\n".join(lines[at:end])) >= _PART_CHARS
-        return end, first if is_long and first != self.call and markers.PREFIX not in lines[at] else ""
+        return end, call
+
+    def _found(self, part: str) -> tuple[int, str]:
+        """Return where another call shows a text, a line or an item first, and this call; empty if none does."""
+        nothing = (-2, "")  # only None follows it
+        found = self.repeats.first.get(part, nothing)
+        return nothing if found[1] == self.call else found
 
 
 # --- values
@@ -264,13 +251,6 @@ def _notation(text: str) -> str:
     return parsed[1].name if parsed else ""
 
 
-def _is_atomic(value: Any) -> bool:
-    """Return whether a value is a short text, a number, a boolean, null or a media item: nothing is left out of it."""
-    if type(value) is str:
-        return len(value) < _PART_CHARS
-    return type(value) in _ATOMIC or is_media(value)
-
-
 def _stored(content: Any) -> str:
     """Return a text, or the JSON of any other content; empty if it has none."""
     if type(content) is str:
@@ -278,15 +258,6 @@ def _stored(content: Any) -> str:
     with suppress(ValueError, RecursionError):
         return stored_json(content).decode()
     return ""
-
-
-def _key(item: Any) -> str:
-    """Return what identifies an item: a text, or the JSON of a list or an object. Empty if it is short or marked."""
-    if _is_atomic(item):
-        return ""
-    key = _stored(open_live(item).value)
-    is_marked = markers.PREFIX in key or markers.ESCAPED in key
-    return "" if len(key) < _PART_CHARS or is_marked else key
 
 
 def _thin(item: Any) -> list[Any]:
@@ -301,8 +272,3 @@ def _thin(item: Any) -> list[Any]:
         if is_short and len(value) > 1:
             return [opened.write({name: short})]
     return [item]
-
-
-def _has_media(value: Any) -> bool:
-    items = value.values() if isinstance(value, dict) else value
-    return is_media(value) or (isinstance(value, (dict, list, tuple)) and any(map(_has_media, items)))

@@ -580,7 +580,7 @@ def name_another_call(self: Repeats, content: Any, found: _Pass) -> int:
 BUGS: dict[str, tuple[Callable[[History], None], Any, str, Any]] = {
     "takes a line more": (every_value_stays, _Pass, "_block", take_a_line_more),
     "names another call": (every_value_stays, Repeats, "_remember", name_another_call),
-    "forgets media": (types_stay, repeats, "_has_media", lambda value: False),
+    "forgets media": (types_stay, repeats, "fits", lambda value: True),
     "changes the notation": (types_stay, repeats, "_notation", lambda text: ""),
 }
 
