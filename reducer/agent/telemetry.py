@@ -133,7 +133,7 @@ def reporter(
             log(f"a reduction could not be reported: {location(error)}")
 
     def report(attempts: Sequence[Attempt], dangling: int) -> None:
-        recording = telemetry and bool(attempts or dangling) and _is_recording()
+        recording = telemetry and _is_recording()
         if dangling:
             log("markers name tool returns that the history no longer contains; remove messages before reducer runs")
         reductions: list[Reduction] = []
@@ -144,7 +144,7 @@ def reporter(
                     log(f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}")
                 if one.is_new:
                     watch(one.outcome)
-                if not recording and (on_reduce is None or not one.is_reported):
+                if not recording and on_reduce is None:
                     continue
                 reduction = _reduction(one)
                 if recording and one.is_new:
@@ -155,9 +155,7 @@ def reporter(
                         on_reduce(reduction)
         if recording:
             with logging_errors():
-                _add_events(reductions, mode)
-                if dangling:
-                    get_current_span().add_event("reducer.dangling", {"reducer.markers": dangling, **mode})
+                _add_events(reductions, dangling, mode)
 
     return report
 
@@ -241,7 +239,7 @@ def _tool_label(tool: str) -> str:
     return tool
 
 
-def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
+def _add_events(reductions: Sequence[Reduction], dangling: int, mode: dict[str, bool]) -> None:
     span = get_current_span()
     reduced: dict[str, list[Any]] = {}
     for one in reductions:
@@ -253,6 +251,8 @@ def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
                 reduced.setdefault(name, []).append(getattr(one, field))
     if reduced:
         span.add_event("reducer.reduced", {**reduced, **mode})
+    if dangling:
+        span.add_event("reducer.dangling", {"reducer.markers": dangling, **mode})
 
 
 # --- rules that find nothing

@@ -22,11 +22,15 @@ from reducer.rules import Ruleset
 from reducer.values import dump
 
 
+def _is_any(found: stored.Return) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class LookOptions:
     """What to reduce, and what to report about it.
 
-    - `chosen` selects tool returns; None selects all.
+    - `chosen` selects tool returns.
     - `detailed` adds a report of each return, with what each step removed.
     - `with_trees` adds the annotated tree of each return to a detailed report.
     - `writes` adds the reduced history.
@@ -35,7 +39,7 @@ class LookOptions:
     - `repeats` leaves out what earlier returns show. Returns that are not chosen show what the rules leave of them.
     """
 
-    chosen: Callable[[stored.Return], bool] | None = None
+    chosen: Callable[[stored.Return], bool] = _is_any
     detailed: bool = False
     with_trees: bool = False
     writes: bool = False
@@ -80,7 +84,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
 
     def changes() -> Iterator[tuple[stored.Content, Any]]:
         for found in stored.returns(data, options.input_format):
-            is_chosen = options.chosen is None or options.chosen(found)
+            is_chosen = options.chosen(found)
             if not is_chosen and not options.repeats:
                 continue
             repeated = alone = as_written(found)

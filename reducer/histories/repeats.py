@@ -157,7 +157,8 @@ class _Pass:
 
     def _value(self, value: Any, depth: int, in_item: bool) -> Any:
         """Return a value without what is shown, or an equal one if nothing is; `in_item` it stays."""
-        if depth > MAX_DEPTH or type(value) in _ATOMIC or is_media(value):
+        is_short = type(value) is str and len(value) < _PART_CHARS
+        if is_short or depth > MAX_DEPTH or type(value) in _ATOMIC or is_media(value):
             return value
         if type(value) is list:
             return self._list(value, depth, in_item)
