@@ -64,6 +64,23 @@ def test_rules_are_scored_with_and_without_repeats(used: Path, cli: Cli) -> None
     assert [row[-4] for row in rows] == ["-", "-"]
 
 
+def test_each_folder_is_scored_and_the_step_that_loses_most_is_named(used: Path, cli: Cli) -> None:
+    data = (used / "h.json").read_bytes()
+    for folder in ("a", "b"):
+        (used / folder).mkdir()
+        (used / folder / "h.json").write_bytes(data)
+    result = cli("compare", "a", "b", "--rules", "lookup.yaml", "--baseline", "truncate:400")
+    found = [line for line in result.out.splitlines() if "histor" in line]
+    assert [line.split() for line in found] == [
+        ["Read", "2", "histories"],
+        ["a", "1", "history"],
+        ["b", "1", "history"],
+    ]
+    *_, last = (line for line in result.out.splitlines() if line.strip())
+    assert last.split()[:3] == ["lookup.yaml", "lookup", "2"]
+    assert "lookup.yaml:" in last.split(maxsplit=3)[3]
+
+
 # --- schema
 
 
