@@ -154,13 +154,12 @@ BY_FILE: dict[str, Rule] = {
 }
 PRODUCTS = {
     "virustotal_file": ("virustotal__vt_test_file", "virustotal_v3__vt3_file_1", "virustotal_v3__vt3_search"),
-    "virustotal_domain": ("virustotal__vt_test_domain",),
-    "virustotal_ip": ("virustotal__vt_test_ipv4",),
+    "virustotal_network": ("virustotal__vt_test_domain", "virustotal__vt_test_ipv4"),
     "shodan_host": ("shodan__host_*",),
     "misp_event": ("misp__event_*",),
     "stix_bundle": ("stix__bundle_apt1",),
     "grype_scan": ("anchore_grype__*",),
     "aws_security_hub": ("aws_securityhub__getfindings",),
-    "siem_incidents": ("microsoft365defender__fetch_response",),
+    "defender_incidents": ("microsoft365defender__fetch_response",),
 }
 """The recorded answers for each rule for a product. The other rules are tested with samples and histories."""

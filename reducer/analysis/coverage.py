@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from reducer.analysis.texts import characters
 from reducer.engine import attempt
 from reducer.rules import Rule, Ruleset
 
+_QUOTED = re.compile("'[^']*'|`[^`]*`")
+_KEY = re.compile(r"[A-Za-z_]\w*+(?!\()")
 MAX_RETURNS = 10
 """The longest returns of a tool, which show the shapes of its returns."""
 
@@ -38,20 +41,28 @@ class Covered:
 def covered(ruleset: Ruleset, tool: str, contents: Sequence[Any]) -> Covered:
     """Find the rules that reduce the returns of a tool, given the longest first.
 
-    If no rule with its name applies, all rules with a `when.where` are tried on the longest returns.
+    If no rule with its name applies, all rules whose shape names two keys are tried on the longest returns: other
+    shapes, such as "a list of lines", are those of many tools.
     """
     named = _applied(ruleset, tool, contents)
     if named.rules:
         return named
     best = named
     for rule in ruleset.rules:
-        if rule.has_where:
+        if _names_keys(rule):
             found = _applied(alone(rule, ruleset), tool, contents[:MAX_RETURNS], by_shape=True)
             if found.rules and found.saved > best.saved:
                 best = found
     if best.by_shape and len(contents) > MAX_RETURNS:
         return _applied(alone(best.rules[0], ruleset), tool, contents, by_shape=True)
     return best
+
+
+def _names_keys(rule: Rule) -> bool:
+    """Return whether the `when.where` of a rule reads two keys or more, and not only types and texts."""
+    if rule.when is None or rule.when.where is None:
+        return False
+    return len(set(_KEY.findall(_QUOTED.sub("", rule.when.where.text)))) > 1
 
 
 def _applied(ruleset: Ruleset, tool: str, contents: Sequence[Any], by_shape: bool = False) -> Covered:

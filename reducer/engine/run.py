@@ -161,20 +161,22 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
     """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
     value = top.built()
     compact = any(step.op.writes_compactly for step in rule.steps)
-    if value is top.value and not (compact and (top.wraps or _has_blanks(content, top))):
+    literals = any(step.op.compacts_literals() for step in rule.steps)
+    has_blanks = (compact and (top.is_json or top.wraps)) or (literals and _is_structured_text(content, top))
+    if value is top.value and not has_blanks:
         return content
     new = top.write(value)
     if top.wraps:
         return content if new == content or chars(new) > chars(content) else new
     if type(content) is not str:
         return content if new == content else new
-    if compact and not top.is_json and (found := parse(new)) and found[1].compact:
+    if compact and not top.is_json and (found := parse(new)) and found[1].compact and (literals or found[1].is_json):
         new = found[1].compact(found[0])  # what is left of a Python literal can also be JSON, such as `[1, 2]`
     return content if new == content or len(new) > len(content) else new
 
 
-def _has_blanks(content: Any, top: Opened) -> bool:
-    """Return whether a content is a text of JSON or of a Python literal, which can be written without blanks."""
+def _is_structured_text(content: Any, top: Opened) -> bool:
+    """Return whether a content is a text that is parsed by itself, such as JSON or a Python literal."""
     return type(content) is str and type(top.value) is not str and not top.notation
 
 

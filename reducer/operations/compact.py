@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from reducer.operations.op import Example, Op
 from reducer.plan import Place
 from reducer.values import is_media, shown
@@ -14,7 +16,7 @@ def _is_empty(value: Any) -> bool:
 
 
 class Compact(Op):
-    """Drop keys whose value is null or empty, and write JSON and literals without spaces. Items of lists stay."""
+    """Drop keys whose value is null or empty, and write JSON text without spaces. Items of lists stay."""
 
     accepts = frozenset({list, dict})
     writes_compactly = True
@@ -32,9 +34,15 @@ class Compact(Op):
             [{"hits": 0, "up": False}],
             [{"hits": 0, "up": False}],
         ),
+        Example(
+            "Python literals lose their blanks only on request",
+            {"compact": "all"},
+            "[('a, b', 1), ('c', None)]",
+            "[('a, b',1),('c',None)]",
+        ),
     )
 
-    compact: Literal[True]
+    compact: Literal[True, "all"] = Field(description="`all`: Python literals lose their blanks too.")
 
     def apply(self, place: Place) -> None:
         for child in place.children():
@@ -50,3 +58,6 @@ class Compact(Op):
 
     def drops_keys(self) -> bool:
         return True
+
+    def compacts_literals(self) -> bool:
+        return self.compact == "all"

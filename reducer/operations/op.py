@@ -127,6 +127,10 @@ class Op(StepKeys):
         """Return whether it can remove keys."""
         return bool([*self.names()])
 
+    def compacts_literals(self) -> bool:
+        """Return whether it writes a return that is a Python literal without blanks."""
+        return False
+
     def conditions(self) -> Iterable[Expression]:
         """Return the expressions that it evaluates on the items at its place."""
         return ()

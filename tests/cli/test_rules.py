@@ -27,39 +27,39 @@ def test_the_list_shows_the_purpose_and_the_tools_of_every_rule(cli: Cli) -> Non
 
 
 def test_a_copy_passes_its_tests_with_its_samples(cli: Cli) -> None:
-    result = cli("rules", "add", "virustotal_file", "shell_output", "-o", "mine")
-    samples = [f"samples/shell_output{end}" for end in (".txt", "_build.txt", "_result.json")]
-    names = ["samples/virustotal_file.json", "virustotal_file.yaml", *samples, "shell_output.yaml"]
+    result = cli("rules", "add", "grype_scan", "run_tests", "-o", "mine")
+    samples = [f"samples/run_tests_{end}.txt" for end in ("pytest", "jest", "node", "tap")]
+    names = ["samples/grype_scan.json", "grype_scan.yaml", *samples, "run_tests.yaml"]
     assert result.out == "".join(f"wrote mine/{name}\n" for name in names)
-    assert Path("mine/shell_output.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")
-    assert Path("mine/samples/shell_output.txt").read_bytes() == (RULES / "web/samples/shell_output.txt").read_bytes()
+    assert Path("mine/run_tests.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")
+    assert Path(f"mine/{samples[0]}").read_bytes() == (RULES / "coding" / samples[0]).read_bytes()
     assert cli("test", "mine").code == 0
     assert cli("check", "mine", "--strict").code == 0
 
 
 def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
-    assert cli("rules", "add", "exa_search").code == 0
-    before = Path("rules/exa_search.yaml").read_bytes()
-    result = cli("rules", "add", "shell_output", "exa_search")
-    files = "rules/samples/exa_search.json, rules/exa_search.yaml"
+    assert cli("rules", "add", "grype_scan").code == 0
+    before = Path("rules/grype_scan.yaml").read_bytes()
+    result = cli("rules", "add", "run_tests", "grype_scan")
+    files = "rules/samples/grype_scan.json, rules/grype_scan.yaml"
     assert (result.code, result.err) == (2, f"reducer: error: nothing was written because these files exist: {files}\n")
-    assert not Path("rules/shell_output.yaml").exists()
-    assert Path("rules/exa_search.yaml").read_bytes() == before
+    assert not Path("rules/run_tests.yaml").exists()
+    assert Path("rules/grype_scan.yaml").read_bytes() == before
     Path("rules/own.yaml").write_text("version: 1\ntool: bash\nmax_chars: 900\n")
-    assert "the tool `bash` already has a rule at rules/own.yaml" in cli("rules", "add", "shell_output").err
-    assert not Path("rules/shell_output.yaml").exists()
+    assert "the tool `bash` already has a rule at rules/own.yaml" in cli("rules", "add", "run_tests").err
+    assert not Path("rules/run_tests.yaml").exists()
 
 
 def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     without = shutil.ignore_patterns("samples")
-    for pack in ("general", "web"):
+    for pack in ("general", "web", "databases"):
         shutil.copytree(RULES / pack, tmp_path / "installed" / pack, ignore=without)
     monkeypatch.setattr("reducer.files.builtin_rules", lambda: tmp_path / "installed")
-    result = cli("rules", "add", "exa_search", "execute")
-    assert result.out == "wrote rules/exa_search.yaml\nwrote rules/execute.yaml\n"
+    result = cli("rules", "add", "fetch_page", "execute")
+    assert result.out == "wrote rules/fetch_page.yaml\nwrote rules/execute.yaml\n"
     left_out = "left out the tests, because the installed package has no samples"
-    assert result.err == f"reducer: exa_search.yaml: {left_out}\nreducer: execute.yaml: {left_out}\n"
-    text = (RULES / "web" / "execute.yaml").read_text()
+    assert result.err == f"reducer: fetch_page.yaml: {left_out}\nreducer: execute.yaml: {left_out}\n"
+    text = (RULES / "databases" / "execute.yaml").read_text()
     assert Path("rules/execute.yaml").read_text() in text.replace("=../", "=")
     assert cli("check", "rules", "--strict").code == 0
     assert cli("check", "builtin:web").out.endswith("no problems\n")

@@ -148,7 +148,9 @@ def test_json_text_is_written_compactly_only_where_something_changes() -> None:
     assert reduced({"steps": [step]}, untouched) is untouched
     assert reduced({"steps": [{"compact": True}]}, '{ "a": [1, 2],  "b": "x" }') == '{"a":[1,2],"b":"x"}'
     rows = "[('a, b', datetime.date(2024, 5, 1)), ({'c': None, 'd': 1}, None)]"
-    assert reduced({"steps": [{"compact": True}]}, rows) == "[('a, b',datetime.date(2024, 5, 1)),({'d':1},None)]"
+    assert reduced({"steps": [{"compact": True}]}, rows) == "[('a, b', datetime.date(2024, 5, 1)), ({'d': 1}, None)]"
+    assert reduced({"steps": [{"compact": "all"}]}, rows) == "[('a, b',datetime.date(2024, 5, 1)),({'d':1},None)]"
+    assert reduced({"steps": [{"compact": "all"}]}, "[('a', 1)]") == "[('a',1)]"
 
 
 def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:

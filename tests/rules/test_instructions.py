@@ -66,10 +66,10 @@ def test_shipped_rules_have_descriptions() -> None:
     for one in reducer.ruleset.rules:
         lines = [description.line for description in descriptions(one) if description.line]
         assert lines == sorted(lines)
-        assert lines[0] == one.steps[0].location.line
+        assert not one.steps or lines[0] == one.steps[0].location.line
         named = min(one.tools, key=lambda name: "*" in name)
-        assert len(reducer.instructions([named])) < 1500
-    assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
+        assert len(reducer.instructions([named])) <= 2000
+    assert reducer.instructions(["execute", "git_log"]) == reducer.instructions(["git_log", "execute"])
 
 
 def test_instructions_name_the_first_steps_and_equal_steps_only_once() -> None:

@@ -45,7 +45,7 @@ def test_a_folder_is_loaded_with_its_packs(folder: Path) -> None:
 
 def test_built_in_packs_are_loaded_by_name(folder: Path) -> None:
     web, every = loaded("builtin:web"), loaded("builtin")
-    assert "execute" in web
+    assert "fetch" in web
     assert "*" not in every
     assert every == loaded(str(RULES))
     assert set(web) < set(every)
