@@ -101,7 +101,7 @@ def test_a_json_column_stays_one(rules: Reducer) -> None:
 
 def test_repeats_are_left_out(rules: Reducer) -> None:
     text = "seen by the sensor in the north " * 9
-    row = history(("other", text), ("other", text))
+    row = history(("lookup", text), ("lookup", text))
     batch = pa.record_batch({"messages": pa.array([row, None])})
     for report in (False, True):
         result = arrow.reduce_column(batch, "messages", rules, report=report, repeats=True)
