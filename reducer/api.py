@@ -9,8 +9,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reducer.engine import prepare, reduce_content
+from reducer.engine import attempt, prepare, reduce_content
 from reducer.errors import Diagnostic, RuleError
+from reducer.histories.repeats import INSTRUCTION, Repeats
 from reducer.rules import Ruleset, Texts, instructions, read_rules, rules_of
 
 if TYPE_CHECKING:
@@ -87,21 +88,30 @@ class Reducer:
 
         return explain(self.ruleset, tool, content)
 
-    def reduce(self, messages: Sequence[ModelMessage], references: bool = True) -> list[ModelMessage]:
+    def reduce(
+        self, messages: Sequence[ModelMessage], references: bool = True, repeats: bool = False
+    ) -> list[ModelMessage]:
         """Reduce the tool returns of a history of PydanticAI messages. Unchanged messages stay the same objects.
 
         With `references`, keep every item, key and text that contains a distinctive value (an id, an address, a name
-        or a number) that the agent mentions later in a text or in the arguments of a tool call.
+        or a number) that the agent mentions later in a text or in the arguments of a tool call. With `repeats`, leave
+        out what an earlier return of the history shows.
         """
         from reducer.histories.live import LaterMentions, reduce_messages
 
+        ruleset = self.ruleset  # `reload` can replace it at any time
         mentions = LaterMentions(messages) if references else None
-        return reduce_messages(messages, partial(reduce_content, self.ruleset), mentions)
+        return reduce_messages(
+            messages,
+            partial(reduce_content, ruleset),
+            mentions,
+            Repeats(partial(attempt, ruleset)) if repeats else None,
+        )
 
-    def reduce_json(self, data: bytes, references: bool = True) -> bytes:
+    def reduce_json(self, data: bytes, references: bool = True, repeats: bool = False) -> bytes:
         """Reduce the tool returns of a stored history (UTF-8 JSON). All other bytes stay the same.
 
-        `references`: see `reduce`. Raises `HistoryError` if the data is not a history.
+        `references` and `repeats`: see `reduce`. Raises `HistoryError` if the data is not a history.
         """
         from reducer.histories.stored import reduce_json
 
@@ -109,17 +119,24 @@ class Reducer:
         return reduce_json(
             data,
             partial(reduce_content, ruleset),
-            applies=lambda tool: bool(ruleset.rules_for(tool)),
+            applies=lambda tool: repeats or bool(ruleset.rules_for(tool)),
             references=references,
+            repeats=Repeats(partial(attempt, ruleset)) if repeats else None,
         )
 
-    def instructions(self, tools: Iterable[str] | None = None) -> str:
+    def instructions(self, tools: Iterable[str] | None = None, repeats: bool = False) -> str:
         """Return static text that tells a model what the rules for `tools` (by default all rules) leave out.
 
         The text contains a heading and one line per rule, the most specific rules first. It has at most 2,000
-        characters, and then says for how many tools the rules are not stated. It is empty if there are no rules.
+        characters, and then says for how many tools the rules are not stated. It is empty if there are no rules. With
+        `repeats`, a last line explains the markers of repeats.
         """
-        return instructions(self.ruleset, tools)
+        return with_repeats(instructions(self.ruleset, tools), repeats)
+
+
+def with_repeats(text: str, repeats: bool) -> str:
+    """Add the explanation of the markers of repeats to the instructions for a model."""
+    return "\n".join(filter(None, (text, INSTRUCTION))) if repeats else text
 
 
 _rules_of = lru_cache(maxsize=8)(rules_of)

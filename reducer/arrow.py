@@ -49,23 +49,29 @@ class RowReport(NamedTuple):
 
 
 def reduce_column(
-    batch: Any, column: str, rules: Reducer | Path | str, *, report: bool = False, references: bool = True
+    batch: Any,
+    column: str,
+    rules: Reducer | Path | str,
+    *,
+    report: bool = False,
+    references: bool = True,
+    repeats: bool = False,
 ) -> Any:
     """Reduce a column of stored histories (text or binary, also dictionary-encoded) of a record batch or table.
 
     Rows that are null or not a history stay. Chunks without changes stay the same objects, and so does a batch without
-    changes. `report` adds a column for each field of `RowReport`, named `COLUMN_FIELD`. `references`: see
-    `Reducer.reduce`. Raises `RuleError`, and `ValueError` with the names of the columns if the column is missing or has
-    another type, or if the batch already has a column of the report.
+    changes. `report` adds a column for each field of `RowReport`, named `COLUMN_FIELD`. `references` and
+    `repeats`: see `Reducer.reduce`. Raises `RuleError`, and `ValueError` with the names of the columns if the column is
+    missing or has another type, or if the batch already has a column of the report.
     """
     reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
     if not report:
-        return map_column(batch, column, partial(_reduce_row, reducer, references))[0]
+        return map_column(batch, column, partial(_reduce_row, reducer, references, repeats))[0]
     names = {f"{column}_{name}": name for name in RowReport._fields}
     for title in names:
         if title in batch.schema.names:
             raise ValueError(f"the report needs the name of the column `{title}`; {columns(batch.schema)}")
-    batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
+    batch, reports = map_column(batch, column, partial(_report_row, reducer, references, repeats))
     for title, name in names.items():
         values = [getattr(one, name, None) for one in reports]
         batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
@@ -75,15 +81,15 @@ def reduce_column(
 # --- one row
 
 
-def _reduce_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, None]:
+def _reduce_row(reducer: Reducer, references: bool, repeats: bool, row: bytes) -> tuple[bytes, None]:
     try:
-        return reducer.reduce_json(row, references), None
+        return reducer.reduce_json(row, references, repeats), None
     except HistoryError:
         return row, None
 
 
-def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, RowReport]:
-    options = LookOptions(writes=True, measured=True, as_written=True, references=references)
+def _report_row(reducer: Reducer, references: bool, repeats: bool, row: bytes) -> tuple[bytes, RowReport]:
+    options = LookOptions(writes=True, measured=True, as_written=True, references=references, repeats=repeats)
     try:
         found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:

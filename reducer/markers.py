@@ -9,6 +9,12 @@
 
 `kept` and `tail` are parts of the original text. A mentioned value is an entity as it was written. If there is text
 before a marker, a space separates them.
+
+A marker of a repeat is a whole text, a line of a text or an item of a list, in place of what earlier returns show:
+
+    repeat = "…[" count " " ("characters" | "lines" | "items") " as in the " place "]"
+    place = "return of " call | "returns of " call *(", " call)
+    call = tool " (" call id ")"                   both percent-encoded like a URL: `get%20page (call_7)`
 """
 
 from __future__ import annotations
@@ -20,12 +26,15 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Literal
+from urllib.parse import quote
 
 Unit = Literal["characters", "items"]
 Reads = Callable[[str], bool]
 """Returns whether a text is exactly one entity. A marker that mentions anything else is ordinary text."""
 
 PREFIX = "…["
+ESCAPED = "2026["
+"""The end of the prefix of a marker that is escaped in JSON."""
 CONTINUES = "…"
 """Follows a marker if more of the text was kept after it."""
 _INNER_CLOSING = "]" + CONTINUES
@@ -38,6 +47,10 @@ LABEL = re.compile(r"[^,;:\]…]{1,60}")
 _BRACKET = re.compile(r"\[[^][]*\]|\]")
 """A closing bracket, with what it encloses if an earlier one opens it."""
 _VALUE = re.compile(r"[^,;\]<…\s](?:[^,;\]<…]{0,38}[^,;\]<…\s])?")
+_NAME = "[A-Za-z0-9_.~:/@%-]{1,300}"
+_CALL = rf"{_NAME} \({_NAME}\)"
+_CALLS = rf"{_CALL}(?:, {_CALL})*"
+_REPEAT = re.compile(rf"…\[([1-9][0-9]{{0,15}}) (characters|lines|items) as in the returns? of ({_CALLS})\]")
 _MAX_TALLIES = 8
 # Limits for forged markers. Real markers stay below them.
 _MAX_STARTS = 4
@@ -76,7 +89,7 @@ def countable(value: Any) -> str | None:
 
 def is_marked(text: str) -> bool:
     """Return whether a text contains something that looks like a marker."""
-    return _HEAD.search(text) is not None
+    return _HEAD.search(text) is not None or _REPEAT.search(text) is not None
 
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Counter[Tally] | None = None) -> str:
@@ -220,3 +233,39 @@ def _ends_of_value(text: str, begin: int, first: int, closing: str) -> Iterator[
             if end < 0:
                 break
             yield end
+
+
+# --- repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A marker of a repeat: how much the `calls` show, which are written as `call_of` writes them."""
+
+    text: str
+    count: int
+    unit: str
+    calls: tuple[str, ...]
+
+
+def call_of(tool: str, call_id: str) -> str:
+    """Write the name and the id of a tool call for a marker of a repeat; empty if it has no id."""
+    name, number = (quote(text, safe=":/@", errors="surrogatepass") for text in (tool, call_id))
+    return f"{name} ({number})" if call_id else ""
+
+
+def repeat(count: int, unit: str, calls: Collection[str]) -> str:
+    """Return the marker in place of so many characters, lines or items that the returns of `calls` show."""
+    returns = "return" if len(calls) == 1 else "returns"
+    return f"{PREFIX}{count} {unit} as in the {returns} of {', '.join(calls)}]"
+
+
+def repeats_in(text: str) -> Iterator[Repeat]:
+    """Yield what looks like a marker of a repeat in a text, at any depth of nested JSON."""
+    for match in _REPEAT.finditer(text) if PREFIX in text else ():
+        yield Repeat(match[0], int(match[1]), match[2], tuple(match[3].split(", ")))
+
+
+def is_repeat(text: str) -> bool:
+    """Return whether a whole text looks like a marker of a repeat."""
+    return text.startswith(PREFIX) and _REPEAT.fullmatch(text) is not None

@@ -20,6 +20,7 @@ from pydantic_ai.toolsets._dynamic import DynamicToolset
 from reducer.agent.originals import INSTRUCTION, recall_tools
 from reducer.agent.processor import Processor, RulesLike
 from reducer.agent.telemetry import Reduction
+from reducer.api import with_repeats
 from reducer.archive import Archive
 from reducer.rules import introduction
 
@@ -37,6 +38,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     `dry_run`: change and archive nothing, give no instructions and no tool; only report what would change.
     `persist`: also reduce the stored history of the run, not only the request. PydanticAI 2.54 to 2.63 needs True.
     `instructions`: tell the model what the rules for the agent's tools leave out.
+    `repeats`: leave out what an earlier return of the history shows.
     `archive`: store the originals, and give the model the tool `recall_tool_return`.
     `id`: a second `ReduceToolReturns` in the same agent needs a different id.
 
@@ -51,6 +53,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     telemetry: bool = True
     archive: str | Path | Archive | None = None
     dry_run: bool = False
+    repeats: bool = False
     id: str | None = "reduce-tool-returns"
     _processor: Processor = field(init=False, repr=False, compare=False)
     _given: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
@@ -60,7 +63,12 @@ class ReduceToolReturns(AbstractCapability[Any]):
             versions = f"PydanticAI 2.64 or later, or one before 2.54; this is {__version__}"
             raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
         self._processor = Processor(
-            self.rules, self.archive, on_reduce=self.on_reduce, telemetry=self.telemetry, dry_run=self.dry_run
+            self.rules,
+            self.archive,
+            on_reduce=self.on_reduce,
+            telemetry=self.telemetry,
+            dry_run=self.dry_run,
+            repeats=self.repeats,
         )
 
     @classmethod
@@ -72,10 +80,17 @@ class ReduceToolReturns(AbstractCapability[Any]):
         telemetry: bool = True,
         archive: str | None = None,
         dry_run: bool = False,
+        repeats: bool = False,
     ) -> ReduceToolReturns:
         """Create the capability from an agent spec file: `- ReduceToolReturns: rules/`."""
         return cls(
-            rules, persist=persist, instructions=instructions, telemetry=telemetry, archive=archive, dry_run=dry_run
+            rules,
+            persist=persist,
+            instructions=instructions,
+            telemetry=telemetry,
+            archive=archive,
+            dry_run=dry_run,
+            repeats=repeats,
         )
 
     @classmethod
@@ -89,7 +104,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
         """Return a function that returns static text about what the rules leave out."""
         if self.dry_run or not self.instructions:
             return None
-        reducer, has_archive = self._processor.reducer, self._processor.archive is not None
+        reducer, has_archive, repeats = self._processor.reducer, self._processor.archive is not None, self.repeats
 
         # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
@@ -102,7 +117,10 @@ class ReduceToolReturns(AbstractCapability[Any]):
             if ctx.run_step > 1:
                 return None
             tools = _tools(ctx)
-            text = introduction(reducer.ruleset) if tools is None else reducer.instructions(tools)
+            if tools is None:
+                text = with_repeats(introduction(reducer.ruleset), repeats)
+            else:
+                text = reducer.instructions(tools, repeats)
             if not text:
                 return None
             if has_archive:

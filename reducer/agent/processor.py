@@ -20,8 +20,9 @@ from reducer import Reducer
 from reducer.agent.originals import open_archive, store
 from reducer.agent.telemetry import Attempt, Reduction, location, reporter, workflow
 from reducer.archive import Archive
-from reducer.engine import Outcome, Protected, attempt
+from reducer.engine import Outcome, attempt
 from reducer.histories.live import LaterMentions, reduced_part, with_parts
+from reducer.histories.repeats import Mentioned, Repeated, Repeats
 from reducer.rules import Ruleset
 
 REPLAYED = ("DBOS", "Temporal")
@@ -40,6 +41,7 @@ def history_processor(
     archive: str | Path | Archive | None = None,
     references: bool = False,
     dry_run: bool = False,
+    repeats: bool = False,
 ) -> Callable[..., list[ModelMessage]]:
     """Return a history processor for `Agent(history_processors=[…])` (PydanticAI 1) or `ProcessHistory(…)` (2).
 
@@ -49,6 +51,7 @@ def history_processor(
     `archive`: store the originals. The processor then takes the `RunContext` before the messages.
     `references`: keep what later responses of an old history reference. Store the history that the processor returns.
     `dry_run`: change and archive nothing; only report what would change.
+    `repeats`: leave out what an earlier return of the history shows. Run processors that remove messages before.
 
     The processor modifies nothing in place, returns a new list, reduces each return once, and is safe to use in several
     threads. If a return cannot be reduced, it stays unchanged. The fault is reported, and logged once per rule.
@@ -57,7 +60,15 @@ def history_processor(
     `TypeError` for rules, an archive or a callback of another type. With an archive, the processor raises `UserError`
     inside a DBOS or Temporal workflow.
     """
-    run = Processor(rules, archive, on_reduce=on_reduce, telemetry=telemetry, references=references, dry_run=dry_run)
+    run = Processor(
+        rules,
+        archive,
+        on_reduce=on_reduce,
+        telemetry=telemetry,
+        references=references,
+        dry_run=dry_run,
+        repeats=repeats,
+    )
 
     def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
         return run(None, messages)
@@ -93,13 +104,14 @@ class Processor:
         telemetry: bool = True,
         dry_run: bool = False,
         references: bool = False,
+        repeats: bool = False,
     ) -> None:
         if inspect.iscoroutinefunction(on_reduce) or not (on_reduce is None or callable(on_reduce)):
             given = f"on_reduce={reprlib.repr(on_reduce)} cannot be used"
             raise TypeError(f"{given}; give a function that takes a Reduction, defined with `def`")
         self.reducer = load_rules(rules)
         self.archive = None if archive is None or dry_run else open_archive(archive)
-        self._references, self._dry_run = references, dry_run
+        self._references, self._dry_run, self._repeats = references, dry_run, repeats
         self._report = reporter(on_reduce, telemetry, dry_run)
         self.known: dict[int, _Known] = {}
 
@@ -113,18 +125,24 @@ class Processor:
         mentions = LaterMentions(messages) if self._references else None
         last_response = max((number for number, one in enumerate(messages) if one.kind == "response"), default=-1)
         attempts: list[Attempt] = []
+        repeats = Repeats(partial(attempt, ruleset)) if self._repeats else None
+        dangling = 0
 
         def change(index: int, part: Any) -> Any:
+            nonlocal dangling
             if type(part) is not ToolReturnPart:
                 return part
-            known = self.known.get(id(part))
-            if known is not None and known.content is part.content:
-                return known.result or part
-            protected = partial(mentions.after, index, part.content) if mentions else None
+            known = self._result_of(part, repeats)
+            if known is not None:
+                dangling += 0 if repeats is None else _show(known, repeats)
+                return known
+            mentioned = partial(mentions.after, index) if mentions else None
             started = clock()
-            new, outcome = _attempt(ruleset, part, protected)
-            if outcome is not None:
-                attempts.append(Attempt(part, new, outcome, index > last_response, clock() - started))
+            new, repeated = _attempt(ruleset, part, mentioned, repeats)
+            if repeated is not None:
+                seconds = clock() - started
+                attempts.append(Attempt(part, new, repeated.outcome, index > last_response, seconds, repeated.saved))
+                dangling += repeated.dangling
             result = part if self._dry_run else new
             self._remember(result, None)
             if result is not part:
@@ -134,7 +152,7 @@ class Processor:
         result = [with_parts(message, partial(change, index)) for index, message in enumerate(messages)]
         if self.archive is not None and ctx is not None:
             store(self.archive, ctx, messages, attempts)
-        self._report(attempts)
+        self._report(attempts, dangling)
         return result
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
@@ -142,29 +160,59 @@ class Processor:
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
         return self(ctx, messages) if workflow() else await asyncio.to_thread(self, ctx, messages)
 
+    def _result_of(self, part: ToolReturnPart, repeats: Repeats | None) -> ToolReturnPart | None:
+        """Return the result for a part that was reduced before, or None.
+
+        A result is not used again if the history no longer contains an earlier return that its markers name.
+        """
+        known = self.known.get(id(part))
+        if known is None or known.content is not part.content:
+            return None
+        if known.result is None:
+            return part
+        return None if repeats is not None and repeats.dangling(known.result.content) else known.result
+
     def _remember(self, part: ToolReturnPart, result: ToolReturnPart | None) -> None:
         key = id(part)
         self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), part.content, result)
 
 
 def _attempt(
-    ruleset: Ruleset, part: ToolReturnPart, protected: Protected | None
-) -> tuple[ToolReturnPart, Outcome | None]:
-    """Return the reduced part and the outcome, and never raise.
+    ruleset: Ruleset, part: ToolReturnPart, mentioned: Mentioned | None, repeats: Repeats | None
+) -> tuple[ToolReturnPart, Repeated | None]:
+    """Return the reduced part and what was done to it, and never raise.
 
-    The outcome is None if rules never apply to the part: to a number or a failed return, for example.
+    The latter is None if rules never apply to the part: to a number or a failed return, for example.
     """
-    outcome: Outcome | None = None
+    repeated: Repeated | None = None
 
     def reduce(tool: str, content: Any) -> Any:
-        nonlocal outcome
-        outcome = attempt(ruleset, tool, content, protected)
-        return outcome.content
+        nonlocal repeated
+        if repeats is None:
+            protected = None if mentioned is None else partial(mentioned, content)
+            outcome = attempt(ruleset, tool, content, protected)
+            repeated = Repeated(outcome, outcome.content)
+        else:
+            repeated = repeats.reduce(tool, part.tool_call_id, content, mentioned)
+        return repeated.content
 
     try:
-        return reduced_part(part, reduce), outcome
+        return reduced_part(part, reduce), repeated
     except Exception as error:
-        return part, Outcome(None, part.content, fault=location(error))
+        return part, Repeated(Outcome(None, part.content, fault=location(error)), part.content)
+
+
+def _show(part: ToolReturnPart, repeats: Repeats) -> int:
+    """Remember what a reduced part shows, and return the number of its markers that dangle."""
+    dangling = 0
+
+    def show(tool: str, content: Any) -> Any:
+        nonlocal dangling
+        dangling = repeats.show(tool, part.tool_call_id, content)
+        return content
+
+    reduced_part(part, show)
+    return dangling
 
 
 def load_rules(rules: RulesLike) -> Reducer:

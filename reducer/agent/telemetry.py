@@ -41,6 +41,7 @@ _EVENT = {
     "reducer.rule_files": "file",
     "reducer.characters.before": "before",
     "reducer.characters.after": "after",
+    "reducer.characters.repeats": "repeats",
     "reducer.entities.preserved": "preserved",
 }
 """The field of `Reduction` for each attribute of the event `reducer.reduced`."""
@@ -51,6 +52,7 @@ class Attempt(NamedTuple):
 
     `is_new`: no response follows the part, so it is the first time that a model sees it.
     `seconds`: how long the attempt took, or 0 in a workflow that must not read a clock.
+    `repeats`: the characters that an earlier return shows and the new part therefore lacks.
     """
 
     old: ToolReturnPart
@@ -58,6 +60,7 @@ class Attempt(NamedTuple):
     outcome: Outcome
     is_new: bool
     seconds: float
+    repeats: int = 0
 
     @property
     def is_changed(self) -> bool:
@@ -96,6 +99,7 @@ class Reduction:
     `preserved`: the number of entities that were restored or that markers mention.
     `fault`: the reason why the rule could not be applied, or not completely; empty if it was.
     `emptied`: none of the values of the return is left.
+    `repeats`: the number of characters that were left out because an earlier return shows them.
     """
 
     tool: str
@@ -107,12 +111,16 @@ class Reduction:
     fault: str = ""
     file: str = ""
     emptied: bool = False
+    repeats: int = 0
 
 
 def reporter(
     on_reduce: Callable[[Reduction], None] | None, telemetry: bool, dry_run: bool
-) -> Callable[[Sequence[Attempt]], None]:
-    """Return a function that reports the attempts of one request. It never raises; problems are logged once."""
+) -> Callable[[Sequence[Attempt], int], None]:
+    """Return a function that reports the attempts of one request, and the number of markers that name no return.
+
+    It never raises; problems are logged once.
+    """
     log = cache(logging.getLogger("reducer").error)
     mode = {"reducer.dry_run": True} if dry_run else {}
     count, watch = _counter(mode), _watcher()
@@ -124,8 +132,10 @@ def reporter(
         except Exception as error:
             log(f"a reduction could not be reported: {location(error)}")
 
-    def report(attempts: Sequence[Attempt]) -> None:
-        recording = telemetry and bool(attempts) and _is_recording()
+    def report(attempts: Sequence[Attempt], dangling: int) -> None:
+        recording = telemetry and _is_recording()
+        if dangling:
+            log("markers name tool returns that the history no longer contains; remove messages before reducer runs")
         reductions: list[Reduction] = []
         for one in attempts:
             with logging_errors():  # an error in one report does not prevent the others
@@ -134,7 +144,7 @@ def reporter(
                     log(f"a return of {one.rule or one.old.tool_name} {state}: {one.outcome.fault}")
                 if one.is_new:
                     watch(one.outcome)
-                if not recording and (on_reduce is None or not one.is_reported):
+                if not recording and on_reduce is None:
                     continue
                 reduction = _reduction(one)
                 if recording and one.is_new:
@@ -145,7 +155,7 @@ def reporter(
                         on_reduce(reduction)
         if recording:
             with logging_errors():
-                _add_events(reductions, mode)
+                _add_events(reductions, dangling, mode)
 
     return report
 
@@ -168,6 +178,7 @@ def _reduction(one: Attempt) -> Reduction:
         one.outcome.fault,
         file,
         one.is_changed and one.outcome.is_emptied,
+        one.repeats,
     )
 
 
@@ -194,6 +205,7 @@ def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
     returns = meter.create_counter("reducer.returns", "{return}", "Tool returns, whether reduced or not")
     before = meter.create_counter("reducer.characters.before", "{character}", "Characters before reduction")
     after = meter.create_counter("reducer.characters.after", "{character}", "Characters that the model sees")
+    repeats = meter.create_counter("reducer.characters.repeats", "{character}", "Characters that earlier returns show")
     preserved = meter.create_counter("reducer.entities.preserved", "{entity}", "Preserved entities")
     duration = meter.create_histogram(
         "reducer.duration", "s", "Duration of one reduction", explicit_bucket_boundaries_advisory=_SECONDS
@@ -205,6 +217,7 @@ def _counter(mode: dict[str, bool]) -> Callable[[Attempt, Reduction], None]:
         returns.add(1, labels)
         before.add(reduction.before, labels)
         after.add(reduction.after, labels)
+        repeats.add(reduction.repeats, labels)
         preserved.add(reduction.preserved, labels)
         if one.seconds:
             duration.record(one.seconds, of_rule)
@@ -226,7 +239,7 @@ def _tool_label(tool: str) -> str:
     return tool
 
 
-def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
+def _add_events(reductions: Sequence[Reduction], dangling: int, mode: dict[str, bool]) -> None:
     span = get_current_span()
     reduced: dict[str, list[Any]] = {}
     for one in reductions:
@@ -238,6 +251,8 @@ def _add_events(reductions: Sequence[Reduction], mode: dict[str, bool]) -> None:
                 reduced.setdefault(name, []).append(getattr(one, field))
     if reduced:
         span.add_event("reducer.reduced", {**reduced, **mode})
+    if dangling:
+        span.add_event("reducer.dangling", {"reducer.markers": dangling, **mode})
 
 
 # --- rules that find nothing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,40 +10,60 @@ from math import inf
 from typing import Any, NamedTuple
 
 from reducer.analysis.costs import CLEARED, Cost, cost, size
-from reducer.analysis.measures import finder, lost_references, novel_references
+from reducer.analysis.measures import finder, lost_references, novel_references, removed_by, step_label
 from reducer.analysis.texts import entities, opened
-from reducer.engine import reduce_content
+from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
+from reducer.histories.repeats import Repeated, Repeats
 from reducer.histories.stored import events, returns
 from reducer.references import Event, Reference, Response, Returned
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
+Reduce = Callable[[str, str, Any], Repeated]
+"""`reduce(tool, call_id, content)` reduces a return."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A way to shorten tool returns: `shorten(tool, content)` returns the new content.
+    """A way to shorten tool returns: `start()` returns a function that reduces the returns of one history in order.
 
     A request contains only the returns of the last `keep_last` requests, or all returns if it is None.
     """
 
     name: str
-    shorten: Callable[[str, Any], Any] = lambda _, content: content
+    start: Callable[[], Reduce]
     keep_last: int | None = None
-
-    def shorter(self, tool: str | None, content: Any) -> Any:
-        """Return the content of a return of `tool`, which is None if rules never change it, unless it is longer."""
-        new = content if tool is None else self.shorten(tool, content)
-        return new if new is content or size(new) <= size(content) else content
-
-
-AS_RECORDED = Contender("as recorded")
 
 
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
     """Return a contender that applies rules."""
-    return Contender(name, partial(reduce_content, ruleset))
+
+    def reduce(tool: str, call_id: str, content: Any) -> Repeated:
+        outcome = attempt(ruleset, tool, content)
+        return Repeated(outcome, outcome.content)
+
+    return Contender(name, lambda: reduce)
+
+
+def with_repeats(name: str, ruleset: Ruleset) -> Contender:
+    """Return a contender that applies rules, and leaves out what earlier returns show."""
+    return Contender(f"{name} --repeats", lambda: Repeats(partial(attempt, ruleset)).reduce)
+
+
+def _shortening(name: str, shorten: Callable[[Any], Any], keep_last: int | None = None) -> Contender:
+    """Return a contender that replaces contents with `shorten(content)`, unless it is longer."""
+
+    def reduce(tool: str, call_id: str, content: Any) -> Repeated:
+        new = shorten(content)
+        is_shorter = new is content or size(new) <= size(content)
+        return Repeated(Outcome(None, content), new if is_shorter else content)
+
+    return Contender(name, lambda: reduce, keep_last)
+
+
+AS_RECORDED = _shortening("as recorded", lambda content: content)
 
 
 def baseline(text: str) -> Contender:
@@ -55,15 +75,15 @@ def baseline(text: str) -> Contender:
     name, _, number = text.partition(":")
     limit = int(number) if number.isdecimal() and len(number) < 10 else 0
     if text == "minify":
-        return Contender(text, lambda _, content: _decoded(content, unwraps=True))
+        return _shortening(text, lambda content: _decoded(content, unwraps=True))
     if limit and name == "minify+cut":
-        return Contender(text, lambda _, content: _truncated(_decoded(content, unwraps=True), limit))
+        return _shortening(text, lambda content: _truncated(_decoded(content, unwraps=True), limit))
     if limit and name == "truncate":
-        return Contender(text, lambda _, content: _truncated(content, limit))
+        return _shortening(text, lambda content: _truncated(content, limit))
     if limit and name == "head":
-        return Contender(text, lambda _, content: _decoded(content, limit, unwraps=False))
+        return _shortening(text, lambda content: _decoded(content, limit, unwraps=False))
     if limit and name == "keep-last":
-        return Contender(text, keep_last=limit)
+        return _shortening(text, lambda content: content, keep_last=limit)
     known = "truncate:2000, head:5, keep-last:5, minify or minify+cut:12000"
     raise ValueError(f"unknown baseline {text}: expected one such as {known}")
 
@@ -99,12 +119,16 @@ def _decoded(content: Any, count: int | None = None, *, unwraps: bool) -> Any:
 
 
 class Score(NamedTuple):
-    """What a contender keeps: characters of returns, novel references and entities, and the cost of the requests."""
+    """What a contender keeps: characters of returns, novel references and entities, and the cost of the requests.
+
+    `lost` counts the novel references that rules lost, by the tool and the step that removed them.
+    """
 
     characters: int = 0
     references: int = 0
     entities: int = 0
     cost: Cost = Cost()
+    lost: Mapping[str, Mapping[str, int]] = {}
 
 
 class _Recorded(NamedTuple):
@@ -139,18 +163,58 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     return list(map(partial(_score, recorded), contenders))
 
 
+def _reduced(recorded: _Recorded, contender: Contender) -> list[Repeated]:
+    """Reduce all returns, except those that rules never change."""
+    reduce = contender.start()
+    returned = [event for event in recorded.events if isinstance(event, Returned)]
+    results: list[Repeated] = []
+    for tool, event in zip(recorded.tools, returned, strict=True):
+        content = event.content
+        unchanged = Repeated(Outcome(None, content), content)
+        results.append(unchanged if tool is None else reduce(tool, event.call_id, content))
+    return results
+
+
 def _score(recorded: _Recorded, contender: Contender) -> Score:
-    contents = list(map(contender.shorter, recorded.tools, recorded.contents))
+    results = _reduced(recorded, contender)
+    contents = [result.content for result in results]
+    shown: set[tuple[str, str]] = set()
     cleared = _cleared(recorded, contender.keep_last)
     characters = kept = 0
-    for old, new, known, start in zip(recorded.contents, contents, recorded.entities, cleared, strict=True):
+    for old, result, known, start in zip(recorded.contents, results, recorded.entities, cleared, strict=True):
         if start < inf:
             characters += len(CLEARED)
             continue
+        new = result.content
         characters += size(new)
-        kept += len(known if new is old else known & _entities(new))
+        left = known if new is old else known & _entities(new)
+        if result.saved:
+            left |= known & shown
+        shown |= left
+        kept += len(left)
     lost = lost_references(recorded.novel, recorded.contents, contents, recorded.find, cleared)
-    return Score(characters, len(recorded.novel) - len(lost), kept, cost(recorded.events, contents, cleared))
+    return Score(
+        characters,
+        references=len(recorded.novel) - len(lost),
+        entities=kept,
+        cost=cost(recorded.events, contents, cleared),
+        lost=_by_step(recorded, results, lost),
+    )
+
+
+def _by_step(recorded: _Recorded, results: Sequence[Repeated], lost: Iterable[Reference]) -> dict[str, dict[str, int]]:
+    """Count the references that rules lost, by the tool of the first return with their value and by step."""
+    counts: dict[str, dict[str, int]] = {}
+    for reference in lost:
+        source = reference.sources[0]
+        tool, outcome = recorded.tools[source], results[source].outcome
+        if tool is None or outcome.rule is None:
+            continue
+        runs = removed_by(outcome, [reference.value], recorded.find)
+        step = step_label(outcome.rule, runs.get(reference.value))
+        of_tool = counts.setdefault(tool, {})
+        of_tool[step] = of_tool.get(step, 0) + 1
+    return counts
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:

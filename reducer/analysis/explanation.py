@@ -104,6 +104,9 @@ class Explanation:
     - `unmarked` is the number of removed items that no marker counts, `removed_keys` that of removed or emptied keys.
     - `unread` is the number of texts that cannot be read in the notation that the rule names.
     - `is_emptied` tells whether none of the values is left.
+    - `repeats` is what was left out because earlier returns show it, those of the calls in `repeats_of`. If
+      `repeats_dropped`, nothing was, because a rule would change the result again. `dangling` counts markers of repeats
+      whose call the history does not contain.
     - `content` is the result, `entities` counts the distinct entities by type, and `lost_entities` lists those that
       the result no longer contains. Reports of histories contain none of these.
     - `tree` is the annotated tree of the return, if it was requested.
@@ -126,6 +129,10 @@ class Explanation:
     removed_keys: int = 0
     unread: int = 0
     is_emptied: bool = False
+    repeats: int = 0
+    repeats_of: tuple[str, ...] = ()
+    repeats_dropped: bool = False
+    dangling: int = 0
     content: Any = None
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()

@@ -34,9 +34,10 @@ def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]
     """Return the report of `run` as plain JSON values.
 
     - `rules`: `{from, files, replaced}`; `histories`: the names of the inputs.
-    - `totals`: `{calls, reduced, characters, tokens, unmarked}`; `characters` is `{before, after, removed, saved}`,
-      where `saved` is a share from 0 to 1 or null; `tokens` are estimated as characters / 4; `unmarked` is
-      `{items, keys}`, removed without a marker.
+    - `totals`: `{calls, reduced, characters, tokens, unmarked, repeats}`; `characters` is
+      `{before, after, removed, saved}`, where `saved` is a share from 0 to 1 or null; `tokens` are estimated as
+      characters / 4; `unmarked` is `{items, keys}`, removed without a marker; `repeats` is
+      `{returns, characters, dropped, dangling}`, left out because earlier returns show it.
     - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
     - `references`: `{returns, characters}`, kept because later messages reference them.
     - `tools`: for each tool, the largest first, `totals` with `tool`, `untouched`, and the `rules` that were
@@ -106,7 +107,13 @@ def _totals(tool: ToolReport) -> dict[str, Any]:
     characters = _characters(tool.before, tool.after)
     unmarked = {"items": tool.unmarked, "keys": tool.removed_keys}
     sums = {"calls": tool.calls, "reduced": tool.reduced, "characters": characters, "tokens": size}
-    return {**sums, "unmarked": unmarked}
+    repeats = {
+        "returns": tool.repeating,
+        "characters": tool.repeats,
+        "dropped": tool.repeats_dropped,
+        "dangling": tool.dangling,
+    }
+    return {**sums, "unmarked": unmarked, "repeats": repeats}
 
 
 def _characters(before: int, after: int) -> dict[str, Any]:

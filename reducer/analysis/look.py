@@ -15,28 +15,38 @@ from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
+from reducer.histories.repeats import Repeated, Repeats
+from reducer.markers import repeats_in
+from reducer.references import Mentions
 from reducer.rules import Ruleset
+from reducer.values import dump
+
+
+def _is_any(found: stored.Return) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class LookOptions:
     """What to reduce, and what to report about it.
 
-    - `chosen` selects tool returns; None selects all.
+    - `chosen` selects tool returns.
     - `detailed` adds a report of each return, with what each step removed.
     - `with_trees` adds the annotated tree of each return to a detailed report.
     - `writes` adds the reduced history.
     - `measured` adds what the rules cost without the protection of referenced values, or with it if `as_written`.
     - `references` protects values that later messages reference.
+    - `repeats` leaves out what earlier returns show. Returns that are not chosen show what the rules leave of them.
     """
 
-    chosen: Callable[[stored.Return], bool] | None = None
+    chosen: Callable[[stored.Return], bool] = _is_any
     detailed: bool = False
     with_trees: bool = False
     writes: bool = False
     measured: bool = False
     as_written: bool = False
     references: bool = True
+    repeats: bool = False
     input_format: stored.InputFormat = "auto"
 
 
@@ -69,26 +79,29 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     reduced: dict[stored.Key, Reduced] = {}
     mentions = stored.later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
+    as_written = _reducing(ruleset, options, mentions)
+    in_agent = _reducing(ruleset, options, None)
 
     def changes() -> Iterator[tuple[stored.Content, Any]]:
         for found in stored.returns(data, options.input_format):
-            if options.chosen is not None and not options.chosen(found):
+            is_chosen = options.chosen(found)
+            if not is_chosen and not options.repeats:
                 continue
-            protected = partial(mentions.after, found.key, found.content) if mentions else None
-            outcome = alone = Outcome(None, found.content)
-            if not found.untouched:
-                outcome = alone = attempt(ruleset, found.tool, found.content, protected)
-            if outcome.restored.referenced:
-                alone = attempt(ruleset, found.tool, found.content)
-            entry = _explained(history, found, outcome, alone, options)
+            repeated = alone = as_written(found)
+            if repeated.outcome.restored.referenced or (mentions and options.repeats):
+                alone = in_agent(found)
+            if not is_chosen:
+                continue
+            entry = _explained(history, found, repeated, alone.outcome, options)
             tally.add(entry)
             if options.detailed:
                 reports.append(entry)
             if options.measured:
-                reduced[found.key] = Reduced(found, outcome if options.as_written else alone)
+                measured = repeated if options.as_written else alone
+                reduced[found.key] = Reduced(found, measured.outcome, measured.content)
             if options.writes and not found.untouched:
                 reduce_here = protecting(reduce, mentions, found.key)
-                yield from stored.change_copies(found, outcome.content, reduce_here)
+                yield from stored.change_copies(found, repeated.outcome.content, reduce_here, repeated.content)
 
     output = stored.splice(data, changes())
     if options.measured:
@@ -96,15 +109,50 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     return Look(tally, LineSum(""), output if options.writes else b"", ((0, tuple(reports)),))
 
 
+def _reducing(ruleset: Ruleset, options: LookOptions, mentions: Mentions | None) -> Callable[[stored.Return], Repeated]:
+    """Return a function that reduces the returns of a history in order, and protects the values in `mentions`."""
+    apply = partial(attempt, ruleset)
+    repeats = Repeats(apply) if options.repeats else None
+
+    def reduce(found: stored.Return) -> Repeated:
+        if found.untouched:
+            return Repeated(Outcome(None, found.content), found.content)
+        if repeats is not None:
+            return stored.reduce_repeats(repeats, found, mentions)
+        protected = partial(mentions.after, found.key, found.content) if mentions else None
+        outcome = apply(found.tool, found.content, protected)
+        return Repeated(outcome, outcome.content)
+
+    return reduce
+
+
 def _explained(
-    history: str, found: stored.Return, outcome: Outcome, alone: Outcome, options: LookOptions
+    history: str, found: stored.Return, repeated: Repeated, alone: Outcome, options: LookOptions
 ) -> Explanation:
-    """Return what a rule did to a return; `alone` is the outcome without the protection of referenced values."""
+    """Return what was done to a return; `alone` is the outcome without the protection of referenced values."""
+    outcome = repeated.outcome
     entry = explain_outcome(found.tool, found.content, outcome, detailed=options.detailed, alone=alone)
     if found.untouched:
         entry = replace(entry, status="untouched", why=found.untouched)
+    if repeated.saved:
+        entry = replace(
+            entry,
+            status="reduced" if entry.status == "unchanged" else entry.status,
+            after=entry.after - repeated.saved,
+            repeats=repeated.saved,
+            repeats_of=_named_calls(repeated.content),
+        )
+    entry = replace(entry, repeats_dropped=repeated.is_dropped, dangling=repeated.dangling)
     place = ReturnPlace(history, found.key.message, found.key.part, found.name)
     return replace(entry, place=place, tree=tree(found.content, outcome) if options.with_trees else None)
+
+
+def _named_calls(content: Any) -> tuple[str, ...]:
+    """Return the calls that the markers of repeats in a content name."""
+    calls: dict[str, None] = {}
+    for marker in repeats_in(content if type(content) is str else dump(content)):
+        calls |= dict.fromkeys(marker.calls)
+    return tuple(calls)
 
 
 def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:

@@ -61,10 +61,11 @@ class Recall(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """A tool return and the outcome of its rule."""
+    """A tool return, the outcome of its rule, and its content without what earlier returns show."""
 
     found: Return
     outcome: Outcome
+    content: Any
 
 
 class Measures(NamedTuple):
@@ -101,7 +102,7 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
             entry = reduced.get(key)
             returns.append(entry)
             originals.append(entry and entry.found.content)
-            results.append(entry and entry.outcome.content)
+            results.append(entry and entry.content)
     novel = novel_references(happened)
     lost = lost_references(novel, originals, results, finder(reference.value for reference in novel))
     measures = Measures(

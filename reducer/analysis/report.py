@@ -130,6 +130,9 @@ class Tally:
         counts = Counter(calls=1, before=entry.before, after=entry.after)
         counts.update(unmarked=entry.unmarked, removed_keys=entry.removed_keys)
         counts.update({entry.status} & {"reduced", "untouched"})
+        if entry.repeats:
+            counts.update(repeats=entry.repeats, repeating=1)
+        counts.update(repeats_dropped=entry.repeats_dropped, dangling=entry.dangling)
         if entry.referenced:
             counts.update(referenced=entry.referenced, referencing=1)
         self._add_tool(_short(entry.tool), counts, Counter([entry.rule.file] if entry.rule else []))
@@ -226,7 +229,9 @@ class ToolReport:
     `rules` are those that were chosen for its returns with the number of returns, the most frequent first. `untouched`
     counts the returns to which rules never apply, and `referenced` the characters kept because later messages
     reference them, in `referencing` returns. `unmarked` counts the removed items that no marker counts, and
-    `removed_keys` the removed keys of objects and maps.
+    `removed_keys` the removed keys of objects and maps. `repeats` counts the characters that `repeating` returns lack
+    because earlier returns show them; in `repeats_dropped` returns, a rule would change such a result again. `dangling`
+    counts markers of repeats whose call the history does not contain.
     """
 
     tool: str
@@ -240,6 +245,10 @@ class ToolReport:
     referencing: int = 0
     unmarked: int = 0
     removed_keys: int = 0
+    repeats: int = 0
+    repeating: int = 0
+    repeats_dropped: int = 0
+    dangling: int = 0
 
 
 @dataclass(frozen=True, slots=True)

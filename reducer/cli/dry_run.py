@@ -279,6 +279,7 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
         writes=options.writes,
         measured=options.measures,
         references=options.references,
+        repeats=options.repeats,
         input_format=options.input_format,
     )
     if chunk.kind == "row group":

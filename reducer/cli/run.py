@@ -42,6 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     references = "also remove content that later messages reference, as an agent does (default: keep it)"
     add("--as-in-agent", dest="references", action="store_false", help=references)
+    repeats = "leave out what an earlier return of the same history shows"
+    add("--repeats", action="store_true", help=repeats)
     minimums = "exit with 1 if a measure is below its share, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")

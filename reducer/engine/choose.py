@@ -21,8 +21,6 @@ from reducer.rules import Rule
 from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, PLAIN, is_media
 
-_ESCAPED = "2026["
-"""The end of a marker's prefix that is escaped in JSON."""
 _FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
@@ -47,6 +45,7 @@ class Candidates:
 
     rules: Sequence[Rule]
     references: References
+    repeats: frozenset[str] = frozenset()
     _scans: dict[int, Scans] = field(default_factory=dict)
 
     def choose(self, content: Any, top: Opened | None = None) -> Chosen:
@@ -60,7 +59,7 @@ class Candidates:
                 return Chosen(number, rule, gated=True, tried=tuple(tried))
             work = self._work(number, opened_again(top, notations_of(rule.text_paths)))
             open_texts(work, rule.text_paths)
-            if rule.reads_marked and _may_hold_markers(content):
+            if self.repeats or (rule.reads_marked and _may_hold_markers(content)):
                 work.root().hide_markers()  # conditions must decide as if there were none (law 5)
             when = rule.when
             if when is not None and when.where is not None and not when.where.holds(work.arrived()):
@@ -75,7 +74,7 @@ class Candidates:
         rule = self.rules[number]
         if number not in self._scans:
             self._scans[number] = Scans(rule.vocabulary, rule.types)
-        return Work(top, rule.settings, self._scans[number], self.references)
+        return Work(top, rule.settings, self._scans[number], self.references, self.repeats)
 
 
 def is_too_small(rule: Rule, content: Any) -> bool:
@@ -89,12 +88,12 @@ def is_too_small(rule: Rule, content: Any) -> bool:
 def _may_hold_markers(content: Any) -> bool:
     """Return whether a content can contain markers of an earlier pass, also in a text that encodes them."""
     if type(content) is str:
-        return markers.PREFIX in content or _ESCAPED in content
+        return markers.PREFIX in content or markers.ESCAPED in content
     try:
         stored = msgspec.json.encode(content)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return True
-    return markers.PREFIX.encode() in stored or _ESCAPED.encode() in stored
+    return markers.PREFIX.encode() in stored or markers.ESCAPED.encode() in stored
 
 
 def breaks_where(rule: Rule, outcome: Outcome) -> StepRun | None:

@@ -28,7 +28,7 @@ def write_marker(items: ShortenedList, marks: Sequence[Mark], is_root: bool) -> 
     value, node, before = items.value, items.node, items.before
     restored = set(node.restored or ())
     restored.update(index for index, needed in items.found.items() if needed.referenced)
-    kept = restored.union(node.kept() or ())
+    kept = restored.union(node.kept() or (), node.repeats)
     if before:
         kept.add(len(value) - 1)
     removed = len(value) - len(kept)

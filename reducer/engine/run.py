@@ -40,13 +40,22 @@ def reduce_content(ruleset: Ruleset, tool: str, content: Any, protected: Protect
     return attempt(ruleset, tool, content, protected).content
 
 
-def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
-    """Reduce one content like `reduce_content`, and return the result with what each step did."""
+def attempt(
+    ruleset: Ruleset,
+    tool: str,
+    content: Any,
+    protected: Protected | None = None,
+    repeats: frozenset[str] = frozenset(),
+) -> Outcome:
+    """Reduce one content like `reduce_content`, and return the result with what each step did.
+
+    No step sees or removes the lines and items of lists in `repeats`, which are markers of repeats.
+    """
     rules = ruleset.rules_for(tool)
     if not rules:
         return Outcome(None, content)
     try:
-        return _reduced(rules, content, protected)
+        return _reduced(rules, content, protected, repeats)
     except Unreducible as error:
         fault = str(error)
     except RecursionError:
@@ -55,7 +64,7 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
     hidden: list[tuple[Any, Any]] = []
     readable = readable_part(content, hidden)
     has_rest = bool(hidden) and all(item is not content for _, item in hidden)
-    outcome = attempt(ruleset, tool, readable, protected) if has_rest else None
+    outcome = attempt(ruleset, tool, readable, protected, repeats) if has_rest else None
     if outcome is None or outcome.content is readable:
         return Outcome(rules[0], content, fault=fault)
     result = with_items(outcome.content, lambda item: next((one for mask, one in hidden if mask is item), item))
@@ -82,10 +91,10 @@ def rule_of(ruleset: Ruleset, tool: str, content: Any) -> Rule | None:
     return rules[0] if len(rules) == 1 else attempt(ruleset, tool, content).rule
 
 
-def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None) -> Outcome:
+def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None, repeats: frozenset[str]) -> Outcome:
     # A live object is reduced as it is stored; an enum, for example, as its text.
     if type(content) not in PLAIN and type(content) is not tuple and (stored := shown(content)) is not content:
-        outcome = _reduced(rules, stored, protected)
+        outcome = _reduced(rules, stored, protected, repeats)
         return replace(outcome, content=content) if outcome.content is stored else outcome
     if is_too_small(rules[0], content):
         return Outcome(rules[0], content, gated=True)
@@ -95,7 +104,7 @@ def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None) -
     if top is None:
         return Outcome(rules[0], content)
     is_text = type(content) is str and type(top.value) is str and not top.wraps
-    candidates = Candidates(rules, References(protected, content, is_text))
+    candidates = Candidates(rules, References(protected, content, is_text), repeats)
     chosen = candidates.choose(content, top)
     rule = chosen.rule
 

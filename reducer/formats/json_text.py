@@ -7,7 +7,7 @@ import math
 from typing import Any, NoReturn
 
 from reducer.formats.nodes import Bracketed, Format
-from reducer.markers import read_item
+from reducer.markers import is_repeat, read_item
 from reducer.values import MAX_DEPTH, dump, is_deep
 
 _BLANK = " \t\r\n"
@@ -42,7 +42,7 @@ def _decoded(text: str) -> Any:
 def read_json_lines(text: str) -> tuple[list[Bracketed | str], Format] | None:
     """Return the items and the format of JSON lines: two or more lines, each an object or list. None for other text.
 
-    The last line can also be the marker of an earlier pass, as a JSON string.
+    The last lines can also be the markers of an earlier pass, as JSON strings.
     """
     body = text.rstrip("\r\n")
     between = "\r\n" if "\r\n" in body else "\n"
@@ -55,12 +55,17 @@ def read_json_lines(text: str) -> tuple[list[Bracketed | str], Format] | None:
         if value is not None:
             items.append(Bracketed(value, source=line))
             continue
-        marker = read_string(line) if len(items) == len(lines) - 1 else None
-        if marker is None or read_item(marker, lambda name: True) is None:  # whichever entities the rule knows
+        marker = read_string(line) if len(items) >= len(lines) - 2 else None
+        if marker is None or not (is_repeat(marker) or _is_last(marker, len(items), lines)):
             return None
         items.append(marker)
     after = text[len(body) :]
     return items, Format("JSON lines", lambda items: between.join(map(_line, items)) + after, least=2)
+
+
+def _is_last(marker: str, at: int, lines: list[str]) -> bool:
+    """Return whether a text is the last line and counts items, whichever entities the rule knows."""
+    return at == len(lines) - 1 and read_item(marker, lambda name: True) is not None
 
 
 def _line(item: Any) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
+from reducer.engine import attempt
 from reducer.errors import HistoryError
 from reducer.formats import NOTATIONS, decode, line_end, parse, read_as, unwrapped
 from reducer.histories.format import Path
 from reducer.histories.ranges import is_cut
+from reducer.histories.repeats import Repeats
 from reducer.histories.source import described, encode, short
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, Positions, locate
-from reducer.markers import MAX_COUNT, Marker, read_item
+from reducer.markers import MAX_COUNT, PREFIX, Marker, read_item, repeats_in
 from reducer.references import searched
 from reducer.values import Unreducible, chars
 
@@ -33,6 +36,7 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
     if new == old:
         return []
     after, before = _contents(new), _contents(old)
+    repeats = _believed(new)
     positions = Positions(new)
     findings = list(_check_outside(new, after, old, before, positions))
     pairs = zip(after, before, strict=True) if len(after) == len(before) else ()
@@ -43,7 +47,7 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
         if untouched:
             findings.append(Finding("V103", path, f"rules never reduce this content: {untouched}"))
         else:
-            findings += check_content(theirs.content, mine.content, path)
+            findings += check_content(theirs.content, mine.content, path, repeats=repeats)
     return locate(new, findings, first_line)
 
 
@@ -53,6 +57,18 @@ def _contents(data: bytes) -> _Contents:
     except HistoryError:
         return []
     return sorted(found, key=lambda one: one[0].start)
+
+
+def _believed(data: bytes) -> frozenset[str]:
+    """Return the markers of repeats in a history whose calls come before them and show as much as they say."""
+    repeats = Repeats(attempt)
+    believed: frozenset[str] = frozenset()
+    with suppress(HistoryError):
+        for one in returns(data):
+            if not one.untouched:
+                believed |= repeats.believed(one.content)
+                repeats.show(one.tool, one.call_id, one.content)
+    return believed
 
 
 def _check_outside(
@@ -90,18 +106,26 @@ def _difference(new: Any, old: Any) -> str:
 
 
 class _Comparison(NamedTuple):
-    """What is left of the comparisons of a content, and whether the rule can replace a text with its value."""
+    """What is left of the comparisons of a content, and what can take the place of a text.
+
+    - `unwraps`: its value.
+    - `repeats`: markers of repeats, also in place of lines and items.
+    """
 
     remaining: Iterator[int]
     unwraps: bool
+    repeats: frozenset[str]
 
 
-def check_content(old: Any, new: Any, path: Path = (), unwraps: bool = True) -> list[Finding]:
+def check_content(
+    old: Any, new: Any, path: Path = (), unwraps: bool = True, repeats: frozenset[str] = frozenset()
+) -> list[Finding]:
     """Return the places where a decoded content is not a reduction of the original.
 
-    With `unwraps`, a text below the root can be replaced with the value that it encodes.
+    With `unwraps`, a text below the root can be replaced with the value that it encodes. Markers in `repeats` can take
+    the place of texts, lines and items.
     """
-    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps)
+    comparison = _Comparison(iter(range(_MAX_COMPARED)), unwraps, repeats)
     try:
         findings = list(islice(_check_whole(path, old, new, comparison), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
@@ -192,8 +216,12 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], comparis
 
 
 def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Comparison) -> Iterator[Finding]:
-    start = 0
+    start = repeated = written = 0
     for index, item in enumerate(new):
+        if type(item) is str and item in comparison.repeats:
+            repeated += next(repeats_in(item)).count
+            written += 1
+            continue
         # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, comparison))
         here, found = (*path, index), next(fits, None)
@@ -201,7 +229,8 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
         if found is not None:
             start = found + 1
         elif marker is not None:
-            yield from _check_count(here, marker, old, len(old) - index)
+            removed = len(old) - index + written
+            yield from _check_count(here, marker, old, removed, repeated)
         elif len(new) == len(old):
             yield from _check_value(here, old[index], item, comparison)
             start = index + 1
@@ -209,11 +238,14 @@ def _check_list(path: Path, old: list[Any], new: list[Any], comparison: _Compari
             yield Finding("V109", here, f"the original has no such item here: {described(item)}")
 
 
-def _check_count(path: Path, marker: Marker, old: list[Any], removed: int) -> Iterator[Finding]:
-    """Check a marker in place of `removed` items. It can include the count of an earlier marker."""
+def _check_count(path: Path, marker: Marker, old: list[Any], removed: int, repeated: int) -> Iterator[Finding]:
+    """Check a marker in place of `removed` items, without up to `repeated` that earlier returns show.
+
+    It can include the count of an earlier marker.
+    """
     earlier = read_item(old[-1], lambda name: True) if old else None
     expected = removed if earlier is None else min(removed - 1 + earlier.count, MAX_COUNT)
-    if marker.count not in (removed, expected):
+    if not any(most - repeated <= marker.count <= most for most in (removed, expected)):
         yield Finding("V111", path, f"the marker counts {marker.count:,} items; {expected:,} were removed")
 
 
@@ -222,7 +254,9 @@ def _fits(old: Any, new: Any, comparison: _Comparison) -> bool:
 
 
 def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iterator[Finding]:
-    if not new or new == old or is_cut(old, new, _known_in(old)):
+    if not new or new == old or new in comparison.repeats:
+        return
+    if is_cut(old, _with_lines(old, new, comparison.repeats), _known_in(old)):
         return
     before, after = decode(old), decode(new)
     if type(before) is type(after) and type(before) is not str:
@@ -231,6 +265,30 @@ def _check_text(path: Path, old: str, new: str, comparison: _Comparison) -> Iter
     elif not any(_is_part(before, after, comparison) for before, after in _readings(old, new)):
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
+
+
+def _with_lines(old: str, new: str, repeats: frozenset[str]) -> str:
+    """Return a text with lines of the original in place of the markers of repeats.
+
+    Lines are counted from the start before the first cut, and from the end after it.
+    """
+    end = line_end(old)
+    before, after = old.split(end), new.split(end)
+    if repeats.isdisjoint(after):
+        return new
+    is_cut_line = [PREFIX in line and line not in repeats for line in after]
+    cut = is_cut_line.index(True) if any(is_cut_line) else len(after)
+    head = _filled(before, after[:cut], repeats)
+    tail = _filled(before[::-1], after[:cut:-1], repeats)
+    return end.join([*head, *after[cut : cut + 1], *tail[::-1]])
+
+
+def _filled(old: Sequence[str], new: Sequence[str], repeats: frozenset[str]) -> list[str]:
+    filled: list[str] = []
+    for line in new:
+        count = next(repeats_in(line)).count if line in repeats else 0
+        filled += old[len(filled) : len(filled) + count] if count else [line]
+    return filled
 
 
 def _is_part(old: Any, new: Any, comparison: _Comparison) -> bool:

@@ -9,6 +9,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from reducer.histories import protecting, why_untouched
+from reducer.histories.repeats import Repeats
 from reducer.references import Call, Mentions, Response
 from reducer.values import Unreducible, plain
 
@@ -20,17 +21,28 @@ _MAX_LEVELS = 250
 
 
 def reduce_messages(
-    messages: Sequence[ModelMessage], reduce: Callable[..., Any], mentions: Mentions | None = None
+    messages: Sequence[ModelMessage],
+    reduce: Callable[..., Any],
+    mentions: Mentions | None = None,
+    repeats: Repeats | None = None,
 ) -> list[ModelMessage]:
     """Reduce the tool returns of a history; return a new list in which unchanged messages are the same objects.
 
     `reduce(tool, content)` gets the content as the part contains it, and returns the same object to keep it; with
-    `mentions`, it also gets the keyword `protected`.
+    `mentions`, it also gets the keyword `protected`. `repeats` reduces instead, and leaves out what earlier returns
+    show.
     """
     from pydantic_ai.messages import ToolReturnPart
 
     def change(number: int, part: Any) -> Any:
-        return reduced_part(part, protecting(reduce, mentions, number)) if type(part) is ToolReturnPart else part
+        if type(part) is not ToolReturnPart:
+            return part
+        if repeats is None:
+            return reduced_part(part, protecting(reduce, mentions, number))
+        mentioned = partial(mentions.after, number) if mentions else None
+        return reduced_part(
+            part, lambda tool, content: repeats.reduce(tool, part.tool_call_id, content, mentioned).content
+        )
 
     return [with_parts(message, partial(change, number)) for number, message in enumerate(messages)]
 

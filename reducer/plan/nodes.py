@@ -52,6 +52,8 @@ class Omission(Struct, gc=False, eq=False):
     """The version that all kept objects of a list without a plan in `inside` share."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
+    repeats: tuple[int, ...] = ()
+    """The markers of repeats, which stay; step 0 hides them."""
     restored: dict[Any, Node | None] | None = None
     """The overlay: removed or emptied children that are restored, each with its plan."""
     marker: str = ""
@@ -76,9 +78,12 @@ class Omission(Struct, gc=False, eq=False):
     def remaining(self, step: int = RESULT) -> tuple[Collection[Any] | None, dict[Any, Node | None]]:
         """Return the indices or keys that are left after a step, or None for all, and the plans of children."""
         kept, inside = self.kept(step), self.inside
-        if not self.restored or step != RESULT:
+        if step != RESULT:
             return kept, inside
-        return None if kept is None else {*kept, *self.restored}, inside | self.restored
+        restored = self.restored or {}
+        if kept is not None and (restored or self.repeats):
+            kept = {*kept, *restored, *self.repeats}
+        return kept, inside | restored if restored else inside
 
     def child(self, key: Any, value: Any) -> Node | None:
         """Return the plan of a kept child, which no longer shares its version."""

@@ -59,6 +59,8 @@ class Work:
     settings: Settings
     scans: Scans
     references: References
+    repeats: frozenset[str] = frozenset()
+    """The markers of repeats in the return, which no step sees or removes."""
     step: int = 0
     """The number of the current step."""
     edits: int = 0
@@ -121,13 +123,29 @@ class Place:
         return self.node.kept() if type(self.node) is Omission else None
 
     def keys(self) -> Sequence[Any]:
-        """Return the kept indices, without the marker of an earlier pass, or the kept keys. Media have none."""
+        """Return the kept indices, without the markers of an earlier pass, or the kept keys. Media have none."""
         value, kept = self.value, self.kept
         if type(value) is list:
-            return self._without_marker() if kept is None else kept  # type: ignore[return-value]
+            return self._without_markers() if kept is None else kept  # type: ignore[return-value]
         if not self.accepted_by((dict,)):
             return ()
         return [*value] if kept is None else [key for key in value if key in kept]
+
+    def _without_markers(self) -> Sequence[int]:
+        uncounted, value, repeats = self._without_marker(), self.value, self.work.repeats
+        if not repeats:
+            return uncounted
+        others: list[int] = []
+        found: list[int] = []
+        for index in uncounted:
+            is_repeat = type(value[index]) is str and value[index] in repeats
+            (found if is_repeat else others).append(index)
+        if not found:
+            return uncounted
+        node = self.omission()
+        node.repeats = tuple(found)
+        node.keep(others, 0)
+        return others
 
     def _without_marker(self) -> range:
         value, every = self.value, range(len(self.value))

@@ -166,7 +166,8 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
     paths = [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
     assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["anyOf"] == paths
     keywords = forms["spec_params_ReduceToolReturns"]
-    assert list(keywords["properties"]) == ["rules", "persist", "instructions", "telemetry", "archive", "dry_run"]
+    options = ["rules", "persist", "instructions", "telemetry", "archive", "dry_run", "repeats"]
+    assert list(keywords["properties"]) == options
     assert keywords["properties"]["rules"]["anyOf"] == paths
     assert keywords["required"] == ["rules"]
 

@@ -133,6 +133,7 @@ def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer, spa
         "reducer.entities.preserved": (1, 1),
         "reducer.characters.before": (69, 69),
         "reducer.characters.after": (55, 55),
+        "reducer.characters.repeats": (0, 0),
     }
     assert second.attributes["reducer.tools"] == ("deep_research",)
 

@@ -158,7 +158,7 @@ NESTED = {"text": '{"rows": [1, 2, 3], "more": "[4, 5]"}', "rest": [6, "x", 7]}
     ],
 )
 def test_baselines_look_into_json_in_texts(text: str, content: Any, expected: Any) -> None:
-    assert baseline(text).shorten("t", content) == expected
+    assert baseline(text).start()("t", "", content).content == expected
 
 
 UNKNOWN = ("trunc:5", "minify:5", "minify+cut", "head", "head:0", "head:-1", "head:²", "truncate:9999999999")

@@ -250,11 +250,13 @@ def test_the_json_keys_stay() -> None:
     tokens = {"before": 7, "after": 5, "estimated": "characters / 4"}
     unmarked = {"items": 1, "keys": 0}
     total = {"before": 27, "after": 19, "removed": 8, "saved": 0.2963}
-    assert value["totals"] == {"calls": 2, "reduced": 1, "characters": total, "tokens": tokens, "unmarked": unmarked}
+    sums = {"calls": 2, "reduced": 1, "characters": total, "tokens": tokens, "unmarked": unmarked}
+    repeats = {"returns": 0, "characters": 0, "dropped": 0, "dangling": 0}
+    assert value["totals"] == {**sums, "repeats": repeats}
     characters = {"before": 26, "after": 18, "removed": 8, "saved": 0.3077}
     sizes = {"calls": 1, "reduced": 1, "characters": characters, "tokens": tokens, "unmarked": unmarked}
     of_rule = {"file": "rule.yaml", "tools": ["t"], "calls": 1}
-    assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes}
+    assert value["tools"][0] == {"tool": "t", "rules": [of_rule], "untouched": 0, **sizes, "repeats": repeats}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reducer import HistoryError, Reducer
 from tests.arrow.rows import BAD, COLUMNS, ROWS, SHORT, as_bytes, column, pa, reduced
-from tests.cli.conftest import ENVIRONMENT, LONG
+from tests.cli.conftest import ENVIRONMENT, LONG, history
 
 from reducer import arrow  # isort: skip  # needs pyarrow
 
@@ -97,6 +97,16 @@ def test_a_json_column_stays_one(rules: Reducer) -> None:
     assert as_bytes(result["m"].chunk(0).storage) == reduced([LONG, None])
     same = pa.table({"m": array[1:]})
     assert arrow.reduce_column(same, "m", rules) is same
+
+
+def test_repeats_are_left_out(rules: Reducer) -> None:
+    text = "seen by the sensor in the north " * 9
+    row = history(("lookup", text), ("lookup", text))
+    batch = pa.record_batch({"messages": pa.array([row, None])})
+    for report in (False, True):
+        result = arrow.reduce_column(batch, "messages", rules, report=report, repeats=True)
+        assert as_bytes(result["messages"]) == [rules.reduce_json(row, repeats=True), None]
+    assert result["messages_returns_reduced"].to_pylist() == [1, None]
 
 
 # --- the report

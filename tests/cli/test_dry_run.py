@@ -179,3 +179,23 @@ def test_every_report_shows_python_literals(folder: Path, cli: Cli, command: str
     (folder / "samples" / "scan.txt").write_text(rows)
     result = cli(*command.split())
     assert (result.code, bool(result.out)) == (0, True)
+
+
+def test_repeats_are_left_out_and_reported(folder: Path, cli: Cli) -> None:
+    note = "seen by the sensor in the north " * 9
+    (folder / "two.json").write_bytes(history(("lookup", note), ("lookup", note), ("other", note), ids=("a", "b", "c")))
+    rules = ("--rules", "lookup.yaml", "--repeats")
+    shown = cli("two.json", *rules, "-o", "out.json")
+    assert "Left out 480 characters in 2 tool returns because earlier returns show them: lookup 240, other" in shown.out
+    contents = [message["parts"][0]["content"] for message in json.loads(Path("out.json").read_bytes())[2::2]]
+    assert contents == [note, *["…[288 characters as in the return of lookup (a)]"] * 2]
+    report = cli("two.json", *rules, "--format", "json").json
+    assert report["totals"]["repeats"] == {"returns": 2, "characters": 480, "dropped": 0, "dangling": 0}
+    assert [one["repeats"] for one in report["returns"]] == [0, 240, 240]
+    assert [one["repeats_of"] for one in report["returns"]] == [[], ["lookup (a)"], ["lookup (a)"]]
+    assert report["totals"]["characters"]["removed"] == 480
+    last = cli("two.json", *rules, "--call", "c", "--format", "json").json
+    assert [one["repeats"] for one in last["returns"]] == [240]
+    assert cli("validate", "out.json", "--against", "two.json").code == 0
+    assert cli("out.json", *rules, "-o", "again.json").code == 0
+    assert Path("again.json").read_bytes() == Path("out.json").read_bytes()

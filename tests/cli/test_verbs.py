@@ -10,7 +10,7 @@ import pytest
 from reducer.cli.arguments import share
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.schema import rule_schema
-from tests.cli.conftest import RULE, Cli
+from tests.cli.conftest import RULE, Cli, history
 
 
 def test_fix_keeps_permissions_and_leaves_no_temporary_file(folder: Path, cli: Cli) -> None:
@@ -52,6 +52,33 @@ def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
     assert {name: row[2] for name, row in found.items()} == kept
     assert found["truncate:400"][0] == "1,200"
     assert found["as recorded"][4] == "100.0%" != found["mild.yaml"][4]
+
+
+def test_rules_are_scored_with_and_without_repeats(used: Path, cli: Cli) -> None:
+    (used / "mild.yaml").write_text("version: 1\ntool: other\nsteps: [{limit: 1}]\n")
+    note = "seen by the sensor in the north " * 9
+    (used / "two.json").write_bytes(history(("lookup", note), ("lookup", note), ids=("a", "b")))
+    result = cli("compare", "two.json", "--rules", "mild.yaml", "--repeats", "--baseline", "truncate:400")
+    rows = [line.split() for line in result.out.splitlines() if "mild" in line]
+    assert [row[:-5] for row in rows] == [["mild.yaml", "576"], ["mild.yaml", "--repeats", "336"]]
+    assert [row[-4] for row in rows] == ["-", "-"]
+
+
+def test_each_folder_is_scored_and_the_step_that_loses_most_is_named(used: Path, cli: Cli) -> None:
+    data = (used / "h.json").read_bytes()
+    for folder in ("a", "b"):
+        (used / folder).mkdir()
+        (used / folder / "h.json").write_bytes(data)
+    result = cli("compare", "a", "b", "--rules", "lookup.yaml", "--baseline", "truncate:400")
+    found = [line for line in result.out.splitlines() if "histor" in line]
+    assert [line.split() for line in found] == [
+        ["Read", "2", "histories"],
+        ["a", "1", "history"],
+        ["b", "1", "history"],
+    ]
+    *_, last = (line for line in result.out.splitlines() if line.strip())
+    assert last.split()[:3] == ["lookup.yaml", "lookup", "2"]
+    assert "lookup.yaml:" in last.split(maxsplit=3)[3]
 
 
 # --- schema

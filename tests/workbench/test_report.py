@@ -35,10 +35,11 @@ def report(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     page.on("console", lambda message: errors.append(message.text))
     page.on("request", lambda request: errors.extend([] if request.url.startswith("file:") else [request.url]))
 
-    def opened(*returns: tuple[str, Any], text: str = "", rule: str = RULE) -> Any:
+    def opened(*returns: tuple[str, Any], text: str = "", rule: str = RULE, options: tuple[str, ...] = ()) -> Any:
         Path("lookup.yaml").write_text(rule)
         Path("h.json").write_bytes(history(*returns, text=text))
-        assert main(["h.json", "--rules", "lookup.yaml", "--format", "html", "-o", "report.html"]) == 0
+        arguments = ["h.json", "--rules", "lookup.yaml", "--format", "html", "-o", "report.html", *options]
+        assert main(arguments) == 0
         page.goto(tmp_path.joinpath("report.html").as_uri())
         return page
 
@@ -162,3 +163,15 @@ def test_a_report_without_returns(report: Any) -> None:
     page = report(text="nothing was called")
     assert page.get_by_text("No tool returns.").is_visible()
     assert page.get_by_text("Nothing needs attention.").is_visible() is False  # the rule is unused
+
+
+def test_a_click_leads_to_the_return_that_shows_the_same(report: Callable[..., Any]) -> None:
+    note = "seen by the sensor in the north " * 9
+    page = report(("get page", note), ("other", "x"), ("other", note), options=("--repeats",))
+    first, _, third = rows(page)
+    page.locator("tr.return").nth(2).click()
+    details = page.locator("tr.details")
+    details.get_by_text("left out because earlier returns show them").wait_for()
+    details.get_by_role("button", name=f"get page {first}").click()
+    page.locator("tr.return .toggle[aria-expanded=true]").first.wait_for()
+    assert rows(page) == [first] != [third]

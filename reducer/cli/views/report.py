@@ -112,11 +112,27 @@ def _notes(report: Report) -> Iterator[str]:
         characters = counted(total.referenced, "character")
         returns = counted(total.referencing, "tool return")
         yield f"Kept {characters} in {returns} because later messages reference them."
+    yield from _repeats(report)
     unmarked = [counted(total.unmarked, "item")] if total.unmarked else []
     if total.removed_keys:
         unmarked.append(counted(total.removed_keys, "key"))
     if unmarked:
         yield f"Removed without a marker: {' and '.join(unmarked)}."
+
+
+def _repeats(report: Report) -> Iterator[str]:
+    """Yield what was left out because earlier returns show it, by tool, and how often this failed."""
+    total = report.total
+    if total.repeats:
+        tools = [tool for tool in report.tools if tool.repeats]
+        tools.sort(key=lambda tool: -tool.repeats)
+        by_tool = listed((f"{tool.tool} {tool.repeats:,}" for tool in tools), _MAX_DETAILS)
+        characters, returns = counted(total.repeats, "character"), counted(total.repeating, "tool return")
+        yield f"Left out {characters} in {returns} because earlier returns show them: {by_tool}."
+    if total.repeats_dropped:
+        yield f"Kept repeats in {counted(total.repeats_dropped, 'tool return')} because a rule would change them again."
+    if total.dangling:
+        yield f"Found {counted(total.dangling, 'marker')} that name a return which the history does not contain."
 
 
 def _print_attention(needs: Sequence[Attention], screen: Console) -> None:

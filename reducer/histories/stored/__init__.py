@@ -6,7 +6,15 @@ prompts, responses and returns in order. Each module of `histories/formats/` is 
 
 from reducer.histories.stored.events import Key, Placed, events, later_mentions
 from reducer.histories.stored.messages import InputFormat, expected, formats_of
-from reducer.histories.stored.returns import Content, Return, change_copies, reduce_json, returns, splice
+from reducer.histories.stored.returns import (
+    Content,
+    Return,
+    change_copies,
+    reduce_json,
+    reduce_repeats,
+    returns,
+    splice,
+)
 
 __all__ = [
     "Content",
@@ -20,6 +28,7 @@ __all__ = [
     "formats_of",
     "later_mentions",
     "reduce_json",
+    "reduce_repeats",
     "returns",
     "splice",
 ]

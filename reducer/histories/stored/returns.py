@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from reducer.formats.json_text import read_json
 from reducer.histories import protecting
 from reducer.histories.format import ToolReturn
+from reducer.histories.repeats import Repeated, Repeats
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
 from reducer.histories.stored.events import Found, Key, copies_of, mentions_in, read_history, text_of
 from reducer.histories.stored.messages import InputFormat
+from reducer.references import Mentions
 
 
 class Content(NamedTuple):
@@ -54,21 +57,35 @@ def reduce_json(
     *,
     applies: Callable[[str], bool] = lambda tool: True,
     references: bool = False,
+    repeats: Repeats | None = None,
 ) -> bytes:
     """Reduce the tool returns of a stored history and keep all other bytes.
 
     `data` is UTF-8 JSON: a list of messages, one message, or a wrapper around these. `reduce(tool, content)` returns
     the same object to keep a content; with `references`, it also gets the keyword `protected`. Returns of tools for
-    which `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
+    which `applies` is false are not decoded. `repeats` also leaves out what earlier returns show, in the first copy of
+    each return. Returns `data` itself if nothing changes. Raises `HistoryError`.
     """
     history = read_history(data, input_format)
     mentions = mentions_in(lambda: history) if references else None
     changes: list[tuple[Content, Any]] = []
     for found in _decoded(*history, lambda one: not one.untouched and applies(one.tool)):
-        if not found.untouched:
-            reduce_here = protecting(reduce, mentions, found.key)
-            changes += change_copies(found, reduce_here(found.tool, found.content), reduce_here)
+        if found.untouched:
+            continue
+        reduce_here = protecting(reduce, mentions, found.key)
+        if repeats is None:
+            new = shown = reduce_here(found.tool, found.content)
+        else:
+            repeated = reduce_repeats(repeats, found, mentions)
+            new, shown = repeated.outcome.content, repeated.content
+        changes += change_copies(found, new, reduce_here, shown)
     return splice(data, changes)
+
+
+def reduce_repeats(repeats: Repeats, found: Return, mentions: Mentions | None) -> Repeated:
+    """Reduce a return of a stored history, and leave out what the returns before it show."""
+    mentioned = partial(mentions.after, found.key) if mentions else None
+    return repeats.reduce(found.tool, found.call_id, found.content, mentioned)
 
 
 def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
@@ -108,14 +125,17 @@ def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], b
         )
 
 
-def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
+def change_copies(
+    found: Return, new: Any, reduce: Callable[[str, Any], Any], shown: Any
+) -> Iterator[tuple[Content, Any]]:
     """Yield the copies in a return that change, with their new contents; `new` is the reduced content of the return.
 
-    A copy that is the value which the text of the return encodes changes in the same way. Any other copy with another
-    content, such as a shortened text, is reduced separately.
+    The first copy becomes `shown`, which is `new` without repeats. A copy that is the value which the text of the
+    return encodes changes in the same way. Any other copy with another content, such as a shortened text, is reduced
+    separately.
     """
-    for copy in found.copies:
-        changed = _changed_copy(found, new, copy.content, reduce)
+    for number, copy in enumerate(found.copies):
+        changed = _changed_copy(found, new, copy.content, reduce) if number else shown
         if changed is not copy.content:
             yield copy, changed
 

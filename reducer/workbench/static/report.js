@@ -194,7 +194,8 @@ function returnRow(list, entry) {
 
 // --- one return
 
-function toggleReturn({ open, trees }, entry, row) {
+function toggleReturn(list, entry, row) {
+  const { open, trees } = list;
   const details = open.get(entry);
   row.querySelector(".toggle").ariaExpanded = !details;
   if (details) {
@@ -206,7 +207,7 @@ function toggleReturn({ open, trees }, entry, row) {
   open.set(entry, make("tr", { class: "details" }, cell));
   row.after(open.get(entry));
   unpack(trees[entry.index]).then(
-    (tree) => cell.replaceChildren(...opened(entry, tree)),
+    (tree) => cell.replaceChildren(...opened(list, entry, tree)),
     (error) => cell.replaceChildren(make("p", { class: "notice" }, `This return cannot be shown: ${error.message}`)),
   );
 }
@@ -218,7 +219,7 @@ async function unpack(text) {
 }
 
 /** Return the elements that show an open return. */
-function opened({ data, tool, name, before, after }, tree) {
+function opened(list, { data, tool, name, before, after }, tree) {
   const { why, history, message, part, rule, rewritten, restored, referenced, steps } = data;
   const fragment = byId("opened").content.cloneNode(true);
   const place = history === name ? history : `${history}, message ${message + 1}, part ${part + 1}`;
@@ -226,13 +227,41 @@ function opened({ data, tool, name, before, after }, tree) {
     [rewritten, "saved by writing compact JSON"],
     [restored, "restored by `preserve`, including markers"],
     [referenced, "kept because later messages reference them"],
+    [data.repeats, "left out because earlier returns show them"],
   ].filter(([size]) => size > 0).map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
   const sizes = [` · ${count(before)} → ${counted(after, "character")}`, ...more];
   fragment.querySelector(".about").append(safe(place), " · ", safe(rule ?? "no rule"), ...sizes);
+  const links = data.repeats_of.map((call) => linkTo(list, call));
+  if (links.length) fragment.querySelector(".about").append(" · shown by ", ...links);
   appendText(fragment.querySelector(".why"), why);
   fragment.querySelector(".steps").append(...steps.map((step, index) => legendOf(step, index + 1, tree)));
   fragment.append(createTree(tree, { label: `${tool} ${name}, before and after` }).element);
   return fragment.childNodes;
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a lone surrogate
+  }
+}
+
+/** Return a button that opens the return of a call, which is named as in a marker: `read_file (call_7)`. */
+function linkTo(list, call) {
+  const [tool, name] = call.slice(0, -1).split(" (").map(decoded);
+  const button = make("button", { type: "button", class: "link" }, safe(`${tool} ${name}`));
+  button.addEventListener("click", () => {
+    byId("search").value = name;
+    byId("filter").value = "all";
+    update(list);
+    const index = list.shown.findIndex((entry) => entry.tool === tool && entry.name === name);
+    const row = byId("returns").querySelectorAll("tr.return")[index];
+    if (!row) return;
+    if (!list.open.has(list.shown[index])) toggleReturn(list, list.shown[index], row);
+    row.scrollIntoView();
+  });
+  return button;
 }
 
 /** Describe a step with its colour, its line and what it removed. */
