@@ -103,6 +103,7 @@ class Explanation:
     - `over` is the size above the rule's `max_chars`.
     - `unmarked` is the number of removed items that no marker counts, `removed_keys` that of removed or emptied keys.
     - `unread` is the number of texts that cannot be read in the notation that the rule names.
+    - `general` is the number of characters that `builtin:general` would save of a return without a rule.
     - `is_emptied` tells whether none of the values is left.
     - `repeats` is what was left out because earlier returns show it, those of the calls in `repeats_of`. If
       `repeats_dropped`, nothing was, because a rule would change the result again. `dangling` counts markers of repeats
@@ -128,6 +129,7 @@ class Explanation:
     unmarked: int = 0
     removed_keys: int = 0
     unread: int = 0
+    general: int = 0
     is_emptied: bool = False
     repeats: int = 0
     repeats_of: tuple[str, ...] = ()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from io import BytesIO
 from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import BadLine, LineSum, Tally, add_lines
+from reducer.analysis.texts import characters
 from reducer.analysis.tree import tree
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
@@ -18,7 +19,7 @@ from reducer.histories import protecting, stored
 from reducer.histories.repeats import Repeated, Repeats
 from reducer.markers import repeats_in
 from reducer.references import Mentions
-from reducer.rules import Ruleset
+from reducer.rules import Ruleset, read_rules
 from reducer.values import dump
 
 
@@ -142,9 +143,17 @@ def _explained(
             repeats=repeated.saved,
             repeats_of=_named_calls(repeated.content),
         )
+    elif options.measured and entry.status == "no rule":
+        entry = replace(entry, general=entry.before - characters(reduce_content(_general(), found.tool, found.content)))
     entry = replace(entry, repeats_dropped=repeated.is_dropped, dangling=repeated.dangling)
     place = ReturnPlace(history, found.key.message, found.key.part, found.name)
     return replace(entry, place=place, tree=tree(found.content, outcome) if options.with_trees else None)
+
+
+@cache
+def _general() -> Ruleset:
+    """Return the rule for tools without a rule."""
+    return read_rules("builtin:general")
 
 
 def _named_calls(content: Any) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ TITLES = {
     "emptied": "Returns that lost all of their values",
     "unread": "Texts that cannot be read in the notation that a rule names",
     "no rule": "Tools without a rule; `init` drafts rules",
+    "general": "The rule for tools without a rule; add it with `--rules builtin:general`",
     "unused rule": "Unused rules",
     "gated": "Rules whose condition holds for no return",
     "no place": "Steps that found nothing",
@@ -71,6 +72,7 @@ def add_lines(total: LineSum, more: LineSum) -> None:
 _MESSAGES = {
     "no rule": "{calls}, {size}",
     "gated": "`when: {{where: {about}}}` did not hold for {returns}, {size}",
+    "general": "would save {size} of the returns of tools without a rule",
     "undone": "preserve restored {size} that `{about}` removed; "
     "`preserve: []` on the step restores nothing, `preserve: {{ioc: 200}}` at most 200",
     "fault": "{returns}, {size}: {about}",
@@ -175,6 +177,8 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     if rule is None:
         if entry.status == "no rule":
             yield "", Attention("no rule", tool, characters=entry.before)
+        if entry.general:
+            yield "", Attention("general", "builtin:general", characters=entry.general)
         return
     if entry.status == "fault":
         yield f"{tool} {_short(entry.why)}", _fault(entry, rule)

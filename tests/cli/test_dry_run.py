@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -29,6 +30,22 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool}.yaml " in result.out
     assert "  Tools without a rule; `init` drafts rules\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
+
+
+def test_tools_without_a_rule_are_shown_what_the_default_rule_would_save(folder: Path, cli: Cli) -> None:
+    rows = [{"name": f"item {n}", "note": None, "text": "Nothing of note. " * 8} for n in range(200)]
+    (folder / "long.json").write_bytes(history(("inventory", rows), ("ping", "pong")))
+    (folder / "short.json").write_bytes(history(("ping", "pong")))
+    title = "\n  The rule for tools without a rule; add it with `--rules builtin:general`\n"
+    found = re.search(
+        rf"{re.escape(title)}    builtin:general: would save ([\d,]+) char",
+        cli("long.json", "--rules", "lookup.yaml").out,
+    )
+    assert found is not None
+    report = cli("long.json", "--rules", "lookup.yaml", "--rules", "builtin:general", "--format", "json").json
+    assert int(found[1].replace(",", "")) == report["total"]["before"] - report["total"]["after"] > 15_000
+    assert title not in cli("short.json", "--rules", "lookup.yaml").out
+    assert title not in cli("long.json", "--rules", "lookup.yaml", "--rules", "builtin:general").out
 
 
 def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
