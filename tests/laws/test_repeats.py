@@ -106,7 +106,7 @@ class Pool:
         """Return the messages of a turn with one or two calls."""
         turn = list[dict[str, Any]]()
         for nth in range(self.chosen.randrange(1, 3)):
-            tool = self.chosen.choice(("t", "t", "t", "t", "t", "u; v]", RECALL, "final_result"))
+            tool = self.chosen.choice(("t", "t", "t", "u; v]", RECALL, "final_result"))
             part = answer(f"call_{number}" + "_b" * nth, tool, self.content())
             turn.append(part if self.chosen.random() < 0.9 else {**part, "outcome": "failed"})
         calls = [call(part["tool_call_id"], part["tool_name"]) for part in turn]
@@ -161,14 +161,14 @@ class History:
 
 
 @st.composite
-def _histories(draw: st.DrawFn, may_forge: bool) -> History:
+def _histories(draw: st.DrawFn, may_forge: bool, least: int, rule: st.SearchStrategy[dict[str, Any]]) -> History:
     pool = Pool(draw(st.integers(0, 1 << 30)), may_forge)
-    messages = [message for number in range(draw(st.integers(3, 6))) for message in pool.turn(number)]
-    return History(messages, draw(st.just(_NO_RULE) | st.just(_NO_RULE) | _rule))
+    messages = [message for number in range(draw(st.integers(least, least + 3))) for message in pool.turn(number)]
+    return History(messages, draw(rule))
 
 
-histories = _histories(may_forge=True)
-honest = _histories(may_forge=False)
+histories = _histories(may_forge=True, least=4, rule=st.just(_NO_RULE) | st.just(_NO_RULE) | _rule)
+honest = _histories(may_forge=False, least=2, rule=st.just(_NO_RULE) | _rule)
 """Rules do not remove forged markers of calls that are in the history, so repeats can change what they leave."""
 
 
