@@ -11,10 +11,10 @@ examples:
   python -m reducer query 'length(hosts)' sample.json
       the value of a condition
 
-Quote the path for the shell. In a path, write numbers in backticks and texts in
-'…'.
-Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot
-run.
+Quote the path for the shell. In a path, write numbers in backticks and texts
+in '…'.
+Exit codes: 0 found, 1 nothing found (or the condition never holds),
+2 cannot run.
 """
 
 from __future__ import annotations

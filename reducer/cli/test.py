@@ -1,5 +1,5 @@
-"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json` and
-`.txt`). Both check the laws of reducing: types and root keys are kept, the
+"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`
+and `.txt`). Both check the laws of reducing: types and root keys are kept, the
 result is a subset and never larger, a second pass changes nothing, and
 preserved entities survive. `check` warns about tests and samples that show
 little. A rule file with errors is reported, and the others are tested.
