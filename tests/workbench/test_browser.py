@@ -324,6 +324,20 @@ def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_p
     assert page.evaluate(unnamed) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(start: Start, browser: Any, scheme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="the package `axe-playwright-python` is missing"
+    )
+    # axe is a script of the test, which the policy of the page forbids.
+    page = browser.new_page(bypass_csp=True, color_scheme=scheme)
+    page.goto(start().url)
+    expect(page.locator("#tests .passed")).to_have_count(1, timeout=TIMEOUT)
+    violations = axe.Axe().run(page).response["violations"]
+    page.close()
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in violations] == []
+
+
 @pytest.mark.parametrize("place", ["#before", ".cm-content"])
 def test_a_dropped_file_is_a_sample(start: Start, open_page: Open, place: str) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
