@@ -71,17 +71,19 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
+def problems_when_run(
+    rule: Rule, ruleset: Ruleset, text: bytes | None = None, samples: Iterable[Sample] | None = None
+) -> list[Diagnostic]:
     """Run a rule on its samples, and return the problems that only this reveals.
 
-    `text` is the text of the rule file if it is not the one on disk.
+    `text` is the text of the rule file if it is not the one on disk, and `samples` are those to use instead of its own.
     """
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
     contents, runs = list[Any](), list[_Run]()
-    for sample in samples_of(rule, ruleset):
+    for sample in samples_of(rule, ruleset) if samples is None else samples:
         try:
             content = sample.read()
         except FileError as error:
