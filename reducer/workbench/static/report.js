@@ -38,7 +38,7 @@ function showTotals({ totals: { characters, tokens, calls, reduced }, measures }
 }
 
 function addCard(title, value, detail) {
-  const card = make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail));
+  const card = make("div", { class: "card" }, make("h2", {}, title), make("strong", {}, value), make("p", {}, detail));
   byId("totals").append(card);
 }
 
@@ -48,14 +48,14 @@ function showTools({ tools, returns }) {
   const most = tools[0]?.characters.before || 1; // the largest tool is the first
   for (const { tool, rules, calls, untouched, characters } of tools) {
     const none = untouched === calls ? "not reducible" : "no rule";
-    const file = rules.map((rule) => safe(placeOf(rule.file))).join(", ") || none;
+    const file = rules.map((rule) => placeOf(rule.file)).join(", ") || none;
     const { before, after } = characters;
     const label = `${count(after)} of ${count(before)} characters kept`;
     const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
     bar.style.setProperty("--after", `${(Math.min(before, after) / most) * 100}%`);
     bar.style.setProperty("--before", `${(before / most) * 100}%`);
     const numbers = [count(before), count(after), percent(characters.saved)].map((number) => td("number", number));
-    const first = [td("", listed.has(tool) ? linkToTool(tool) : safe(tool)), td("", file), td("number", count(calls))];
+    const first = [td("", listed.has(tool) ? linkToTool(tool) : safe(tool)), td("", safe(file)), td("number", count(calls))];
     byId("tools").append(make("tr", {}, ...first, td("", bar), ...numbers));
   }
 }
