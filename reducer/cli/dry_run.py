@@ -73,13 +73,14 @@ def dry_run(options: Namespace) -> int:
     stream = sys.stderr if options.writes and options.output == "-" else sys.stdout
     run = _prepare(options, stream)
     _reduce_sources(run)
+    said = say_skipped(run.problems.skipped)
     report = run.report
     if not report.histories:
         if not run.problems.errors:
             raise CommandError(f"no history in {', '.join(options.histories)}")
         return 2
     needs = attention(report)
-    _print_report(options, report, needs, stream)
+    _print_report(options, report, needs, stream, said)
     if run.targets and options.output != "-":
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
@@ -88,16 +89,16 @@ def dry_run(options: Namespace) -> int:
     return 2 if run.problems.errors else 1 if has_failed else 0
 
 
-def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO, said: int) -> None:
     if options.format == "html":
         page = report_page(report_as_json(report, needs), [entry.tree for entry in report.returns])
         write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
         print_json(report_as_json(report, needs), stream)
     elif options.format == "diff":
-        print_end(report, needs, stream)
+        print_end(report, needs, stream, options.verbose)
     else:
-        print_table(report, needs, stream)
+        print_table(report, needs, stream, options.verbose, said)
 
 
 def _prepare(options: Namespace, stream: TextIO) -> _Run:
@@ -167,7 +168,6 @@ def _reduce_sources(run: _Run) -> None:
                     run.report.histories.append(source.name)
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
-    say_skipped(run.problems.skipped)
 
 
 @contextmanager
