@@ -7,7 +7,7 @@ shown: the rule with it loads, and on the samples its step has an effect, but do
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path as FilePath
@@ -32,28 +32,30 @@ from reducer.rules.parser import parse as parse_rule
 _WHOLE_LINE = 10_000
 
 
-def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
+def problems_when_run(
+    rule: Rule, ruleset: Ruleset, text: bytes | None = None, samples: Iterable[Sample] | None = None
+) -> list[Diagnostic]:
     """Run a rule on its samples, and return the problems that only this reveals.
 
-    `text` is the text of the rule file if it is not the one on disk.
+    `text` is the text of the rule file if it is not the one on disk, and `samples` are those to use instead of its own.
     """
     text = FilePath(rule.file).read_bytes() if text is None else text
     tree, report = parse_rule(text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()
-    samples = list[tuple[Sample, Any]]()
-    for sample in samples_of(rule, ruleset):
+    given = list[tuple[Sample, Any]]()
+    for sample in samples_of(rule, ruleset) if samples is None else samples:
         try:
-            samples.append((sample, sample.read()))
+            given.append((sample, sample.read()))
         except FileError as error:
             report.add(locate(tree, (*sample.place, "given")), "W050", f"cannot read {sample.title}: {error}")
-    found = counterexample(rule, [content for _, content in samples])
+    found = counterexample(rule, [content for _, content in given])
     if found is not None:
         location = found.step.location
         report.add(Span(location.line, location.column, _WHOLE_LINE), "E070", *described(found, rule))
-    found_at = list(findings(rule, _runs(rule, ruleset, samples)))
-    trial = _Trial(rule, ruleset, text, tree, samples, {_of(finding) for _, finding in found_at})
+    found_at = list(findings(rule, _runs(rule, ruleset, given)))
+    trial = _Trial(rule, ruleset, text, tree, given, {_of(finding) for _, finding in found_at})
     for place, finding in found_at:
         _add(report, trial, place, finding)
     warned = {_line(warning) for warning in ruleset.warnings}

@@ -97,7 +97,8 @@ def test_a_mistake_is_shown_and_its_correction_changes_the_result(start: Start, 
     page.locator(".cm-content").press("F8")
     expect(page.locator(".cm-tooltip .problem")).to_contain_text("did you mean `limit`?")
     expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
-    replace(page, "limt", "limit")
+    page.locator("#problems button", has_text="Fix").click()
+    expect(page.locator(".cm-content")).to_contain_text("limit: 2")
     expect(page.locator("#sizes")).to_have_text("749 → 193 characters, 74.2% saved")
     expect(page.locator("#problems li")).to_have_count(0)
     expect(page.locator("#tests .failed")).to_contain_text("`length(hosts)` is not as expected")
@@ -119,6 +120,65 @@ def test_a_step_is_added_by_clicking_a_value_and_saved(start: Start, open_page: 
     page.reload()
     expect(page.locator(".cm-content")).to_contain_text("drop: [note, risk]")
     expect(page.locator("#save")).to_be_disabled()
+
+
+def test_the_return_on_the_page_is_a_sample(start: Start, open_page: Open) -> None:
+    rule = RULE.partition("tests:")[0].replace("sort_by: risk", "sort_by: rsk")
+    page = open_page(start({"list_hosts.yaml": rule}))
+    expect(page.locator("#problems li")).to_contain_text("Line 7 no sample has the key `rsk`")
+    paste(page, {"hosts": [{"rsk": n, "note": "x" * 99} for n in range(9)]})
+    expect(page.locator("#problems li")).to_have_count(0)
+
+
+def test_lines_of_a_text_are_clicked(start: Start, open_page: Open) -> None:
+    log = "".join(
+        f"2024-05-01 10:00:{n % 60} {'ERROR' if n % 50 == 0 else 'INFO'} request served\n" for n in range(999)
+    )
+    page = open_page(
+        start({"read_log.yaml": "version: 1\ntool: read_log\nsteps:\n"}, {"h.json": history(("read_log", log))})
+    )
+    page.locator("#before .row").first.click()
+    page.locator("#offers button", has_text="text: lines, limit 20 + 20").click()
+    expect(page.locator("#sizes")).to_contain_text("saved")
+    page.locator("#before .row").nth(2).click()
+    page.locator("#offers button", has_text="drop lines with INFO").first.click()
+    expect(page.locator("#after")).not_to_contain_text("INFO")
+    expect(page.locator("#after")).to_contain_text("ERROR")
+    expect(page.locator("#problems .error")).to_have_count(0)
+
+
+def test_steps_are_switched_off_and_moved(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    append(page, "max_chars: 5000\n")
+    replace(page, "sort_by: risk", "sort_by: risk\n  - path: hosts\n    drop: [note]")
+    expect(page.locator("#steps tr")).to_have_count(3)
+    page.get_by_label("Switch step in line 5").click()
+    expect(page.locator("#facts")).to_contain_text("1 step switched off: saving keeps it on")
+    expect(page.locator("#steps tr").first).to_contain_text("Line 5switched off")
+    expect(page.locator("#after")).to_contain_text("9 items")
+    page.get_by_label("Move the step in line 5 down").click()
+    expect(page.locator("#steps tr").first).to_contain_text("drop hosts")
+    page.get_by_label("Switch step in line 7").click()
+    expect(page.locator("#facts")).not_to_contain_text("switched off")
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    text = (bench.folder / "list_hosts.yaml").read_text()
+    assert text.index("drop: [note]") < text.index("limit: 3") < text.index("sort_by: risk")
+
+
+def test_a_clicked_value_becomes_a_test(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    page.locator("#before .row", has_text="srv-8").click()
+    page.locator("#before .row", has_text="name:").last.click()
+    page.locator("#offers button", has_text="test that it stays").click()
+    expect(page.locator("#tests .passed")).to_have_count(2)
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    added = "  - name: srv-8 stays\n    given: {file: samples/list_hosts_1.json}\n    expect: {contains: [srv-8]}\n"
+    assert (bench.folder / "list_hosts.yaml").read_text() == f"{RULE}{added}"
+    assert json.loads((bench.folder / "samples/list_hosts_1.json").read_text()) == HOSTS
 
 
 def test_a_draft_survives_a_reload_and_can_be_discarded(start: Start, open_page: Open) -> None:
@@ -166,8 +226,9 @@ def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -
     expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
     page.reload()
     expect(page.locator("#sizes")).to_contain_text("saved")
-    page.locator("#save").click()
     expect(page.locator("#tests .passed")).to_have_count(1)
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
     assert (bench.folder / "list_rows.yaml").is_file()
 
 
