@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
@@ -21,14 +22,14 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
-from reducer.analysis.json_report import report_as_json
+from reducer.analysis.json_report import report_as_json, rule_texts
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.measures import Measures
 from reducer.analysis.report import Attention, LineSum, Report, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import Problems, nothing_found, sources_or_sample
 from reducer.cli.outputs import check_targets, open_target, targets, write
-from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
+from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped, version
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.report import print_end, print_head, print_table, share
@@ -91,7 +92,9 @@ def dry_run(options: Namespace) -> int:
 
 def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO, said: int) -> None:
     if options.format == "html":
-        page = report_page(report_as_json(report, needs), [entry.tree for entry in report.returns])
+        trees = [entry.tree for entry in report.returns]
+        made = {"by": f"reducer {version()}", "on": date.today().isoformat()}
+        page = report_page(report_as_json(report, needs), trees, rule_texts(report), made)
         write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
         print_json(report_as_json(report, needs), stream)

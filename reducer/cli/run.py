@@ -41,7 +41,7 @@ from collections.abc import Sequence
 
 from reducer.cli import VERBS
 from reducer.cli.arguments import integer, parse, parser, share
-from reducer.cli.screen import CommandError, suggestion
+from reducer.cli.screen import CommandError, suggestion, version
 
 _MEASURES = ("references", "entities", "saved")
 
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--version", action="store_true", help="print the version and exit")
     options = parse(reader, arguments)
     if options.version:
-        print(f"reducer {_version()}")
+        print(f"reducer {version()}")
         return 0
     # Import late, so that --version and --help start as fast as Python.
     from reducer.cli.dry_run import dry_run
@@ -94,12 +94,3 @@ def _minimum(text: str) -> tuple[str, float]:
     if name not in _MEASURES:
         raise ArgumentTypeError(f"unknown measure {name}; {suggestion(name, _MEASURES)}")
     return name, share(number)
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("reducer")
-    except PackageNotFoundError:
-        return "(not installed)"

@@ -51,6 +51,16 @@ def say_skipped(skipped: Sequence[str]) -> int:
     return len(lines)
 
 
+def version() -> str:
+    """Return the version of the installed package."""
+    from importlib import metadata  # takes time to import
+
+    try:
+        return metadata.version("reducer")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
 def visible(text: str, allowed: str = "") -> str:
     """Escape control characters, direction marks and surrogates, except those in `allowed`."""
     return _UNPRINTABLE.sub(lambda one: one[0] if one[0] in allowed else one[0].encode("unicode_escape").decode(), text)

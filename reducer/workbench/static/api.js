@@ -2,6 +2,7 @@
 
 const BUSY_DELAY = 200; // milliseconds until the page shows that it waits
 const token = location.hash.slice(1);
+const QUIET = new Set(["check", "places", "schema"]); // what the user does not wait for
 let onBusy = () => {};
 let waiting = 0;
 
@@ -25,7 +26,8 @@ function busyDuring(promise) {
 
 /** Send a request, and return its answer. Throws an Error with `status` and the fields of the answer. */
 export function request(method, path, fields) {
-  return busyDuring(answered(method, path, fields));
+  const answer = answered(method, path, fields);
+  return QUIET.has(path) ? answer : busyDuring(answer);
 }
 
 async function answered(method, path, fields) {

@@ -31,7 +31,7 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
     keymap.of([closeBracketsKeymap, defaultKeymap, historyKeymap, completionKeymap, lintKeymap].flat()),
     off,
     EditorView.cspNonce.of(nonce),
-    EditorView.contentAttributes.of({ "aria-label": "Rule (YAML)", spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": "Rule (YAML)", tabindex: "0", spellcheck: "false" }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) changed();
       else if (update.selectionSet) moved();

@@ -1,6 +1,9 @@
 // The workbench: a rule on the left, a return of its tool in the middle, and the result on the right.
 
 import { latest, request, whenBusy } from "./api.js";
+import { download, readBundle } from "./bundle.js";
+import { showDifference } from "./difference.js";
+import { find, resultItems } from "./find.js";
 import { createEditor } from "./rule_editor.js";
 import { byId, count, counted, createTree, make, percent, safe, stepClass } from "./tree.js";
 
@@ -162,8 +165,7 @@ async function save() {
 /** Ask which text to keep of a file that another program changed. */
 function compare(mine, { text: theirs, version }) {
   const dialog = byId("conflict");
-  byId("mine").value = mine;
-  byId("theirs").value = theirs;
+  showDifference(byId("mine"), byId("theirs"), [mine, theirs]);
   dialog.returnValue = "";
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
@@ -174,6 +176,77 @@ function compare(mine, { text: theirs, version }) {
   dialog.showModal();
 }
 
+// --- the menu of a rule
+
+/** Ask for a name that no rule has. */
+function askName(question, proposed) {
+  const name = prompt(question, proposed);
+  if (name && namesOfRules().has(name)) throw new Error(`${name} exists already.`);
+  return name;
+}
+
+async function renameRule() {
+  const to = askName("New name of this rule:", state.name);
+  if (!to) return;
+  if (isChanged()) throw new Error("Save or discard your changes first.");
+  await request("POST", "rename", { name: state.name, version: state.version, to });
+  await loadRules();
+  return openRule(to);
+}
+
+async function duplicateRule() {
+  const to = askName("Name of the copy:", state.name.replace(/(\.ya?ml)$/, "_copy$1"));
+  if (to) openDraft(to, editor.text());
+}
+
+async function deleteRule() {
+  if (!confirm(`Delete ${state.name}? Its samples stay.`)) return;
+  await request("POST", "delete", { name: state.name, version: state.version });
+  localStorage.removeItem(draftKey(state.name));
+  await loadRules();
+  close();
+}
+
+/** Open a new rule that is not saved. */
+function openDraft(name, text) {
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: null });
+  editor.open(text);
+  keepDraft();
+  shown();
+}
+
+async function exportRule() {
+  const { name, content } = state;
+  const isRecorded = typeof content === "number";
+  download(name, editor.text(), isRecorded ? (await request("GET", "return", { number: content })).text : content);
+}
+
+/** Open the text of a file: an exported rule with its return, or a sample. */
+function openText(text) {
+  const bundle = readBundle(text);
+  if (!bundle) return use(text);
+  const isNew = !namesOfRules().has(bundle.name);
+  openDraft(isNew ? bundle.name : bundle.name.replace(/(\.ya?ml)$/, `_${Date.now()}$1`), bundle.text);
+  if (bundle.sample !== null) use(bundle.sample);
+}
+
+/** Say which rules apply to the return, by the name of its tool and by its shape. */
+async function whichRule() {
+  const { content } = state;
+  if (content === null) throw new Error("Choose, paste or drop a return first.");
+  const entry = state.returns.find((one) => one.number === content);
+  const tool = entry?.tool ?? (state.tool || prompt("Name of the tool, if you know it:"));
+  if (tool === null) return;
+  const { rules } = await request("POST", "which", { tool, content });
+  notice(rules.length ? "These rules apply:" : "No rule applies to this return.");
+  byId("notice").lastChild.before(...rules.map(ruleFound));
+}
+
+function ruleFound({ name, is_own: isOwn, by }) {
+  if (!isOwn) return safe(`built-in ${name} (by its ${by})`, "span");
+  return button(`${name} (by its ${by})`, tried(() => openRule(name)), { class: "link" });
+}
+
 async function discard() {
   localStorage.removeItem(draftKey(state.name));
   if (isOnDisk(state.name)) return openRule(state.name);
@@ -181,6 +254,8 @@ async function discard() {
 }
 
 function showStatus(message = "") {
+  for (const id of ["rename", "delete"]) byId(id).disabled = state.whyNot !== "" || !isOnDisk(state.name);
+  for (const id of ["duplicate", "export"]) byId(id).disabled = !isRule();
   const isUnsaved = isChanged();
   byId("save").disabled = !isUnsaved || state.whyNot !== "";
   byId("discard").hidden = !isUnsaved;
@@ -282,6 +357,7 @@ function showTrees(tree, isRun) {
     byId(side).replaceChildren(state[side]?.element ?? safe(EMPTY[side], "p", { class: "quiet" }));
   }
   if (!isSame) offerNothing();
+  if (!isSame) byId("answers").replaceChildren();
   state.before?.mark(state.places);
   highlight();
 }
@@ -335,6 +411,20 @@ function addTest({ text, ...sample }) {
 
 function offerNothing() {
   byId("offers").replaceChildren(make("span", { class: "quiet" }, "Click a value to add a step for it."));
+}
+
+/** Try an expression, and search the tree. */
+async function ask() {
+  const text = byId("ask").value.trim();
+  if (!text || state.content === null) return byId("answers").replaceChildren();
+  const rule = isRule() ? editor.text() : "";
+  const answer = await find(text, { root: state.root, text: rule, content: state.content });
+  byId("answers").replaceChildren(...resultItems(answer, (target, path) => {
+    const keys = typeof target === "string" ? keysOf(target) : target;
+    state.before?.mark([keys]);
+    state.before?.reveal(keys);
+    navigator.clipboard?.writeText(path).catch(() => {});
+  }));
 }
 
 // --- results
@@ -476,8 +566,16 @@ function listen() {
   on("save", "click", save);
   on("discard", "click", discard);
   on("returns", "change", ({ target }) => chooseReturn(target.value));
+  const menu = { rename: renameRule, duplicate: duplicateRule, delete: deleteRule, export: exportRule, which: whichRule };
+  for (const [id, action] of Object.entries(menu)) {
+    on(id, "click", async () => {
+      byId("menu").open = false;
+      return action();
+    });
+  }
+  on("ask", "change", ask);
   on("paste", "click", async () => byId("sample").showModal());
-  on("sample", "submit", async ({ submitter }) => submitter.value && use(byId("sample-text").value));
+  on("sample", "submit", async ({ submitter }) => submitter.value && openText(byId("sample-text").value));
   on("before", "choose", ({ detail }) => offer(detail));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", tried(async (event) => {
@@ -486,7 +584,7 @@ function listen() {
     event.preventDefault();
     event.stopPropagation(); // the editor would insert the file
     if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
-    use(await file.text());
+    openText(await file.text());
   }), true);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
