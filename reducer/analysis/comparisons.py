@@ -100,7 +100,7 @@ def _variants(comparison: Comparison, values: Sequence[Any]) -> Iterator[Compari
         yield comparison._replace(word=value)
     if type(value) is str and value.lower() in _SPECIAL:
         yield comparison._replace(word=f"`{value.lower().replace('none', 'null')}`")
-    if comparison.operator == "==" and type(value) is str:
+    if comparison.operator == "==" and type(value) is str and value:
         yield comparison._replace(operator="contains")
     for other in values:
         if type(other) is str and (similar := _similar(text, other, comparison.operator)):
@@ -109,6 +109,8 @@ def _variants(comparison: Comparison, values: Sequence[Any]) -> Iterator[Compari
 
 def _similar(word: str, text: str, operator: str) -> str:
     """Return the text if it is similar to a word, or the part that has the letters of a word that is searched in it."""
+    if not word:
+        return ""
     folded, other = word.casefold(), text.casefold()
     are_exchanged = folded[:1] == other[:1] and sorted(folded) == sorted(other)
     if are_exchanged or is_typo(word, text, ()):

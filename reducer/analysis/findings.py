@@ -12,7 +12,7 @@ from reducer.analysis.comparisons import Comparison, comparisons, literal, meant
 from reducer.analysis.counterexamples import expressions_of
 from reducer.analysis.explanation import Explanation, StepReport
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import items_of, keys_of, the_keys, type_name, values_of
+from reducer.analysis.query import holders_of, items_of, keys_of, the_keys, type_name, values_of
 from reducer.analysis.texts import HASHES_AND_LINKS, listed
 from reducer.engine import StepRun
 from reducer.errors import counted, did_you_mean, nearest
@@ -21,6 +21,7 @@ from reducer.operations.keep import Keep
 from reducer.operations.op import named
 from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, names_of, walk
 from reducer.paths.ranks import DATE, LEVEL, NUMBER, OTHER_TEXT, rank
+from reducer.paths.written import path_text
 from reducer.rules import Rule, Step
 from reducer.rules.parser import Place
 from reducer.values import Unreducible
@@ -136,10 +137,20 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
     if changed:
         yield from _emptied(step, changed)
     elif not ran:
-        yield Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
+        yield from _never_runs(rule, step, reached)
     elif "*" not in rule.tools or step.path.text != "@":
         # The samples of a rule for all tools do not have to exercise each of its steps.
         yield _without_effect(step, ran)
+
+
+def _never_runs(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the findings about a step whose `when` holds for no sample."""
+    where = step.op.when.where if step.op.when else None
+    wrong = list(_of_condition(where, (), 0, rule, runs)) if where else []
+    yield from wrong
+    if not wrong:
+        message = f"`{step.name}` never runs, because its `when` holds for no sample"
+        yield Finding("W063", message, _compared_values(step, runs))
 
 
 def _report(run: Run, step: Step) -> StepReport:
@@ -211,7 +222,9 @@ def _finds_nothing(step: Step, runs: Sequence[Run]) -> Finding:
 def _as_lines(step: Step, text: str) -> Iterator[Fix]:
     """Yield the fixes of a step that works on lists, for a text."""
     words = [".".join(chain) for chain in step.op.names()]
-    if not words:
+    if step.op.notations:
+        yield Fix("to select its lines, write `text: lines`", dict.fromkeys(step.op.notations, "lines"))
+    elif not words:
         yield Fix("to select its lines, add `text: lines` to the step", added="text: lines")
     for fix in _filters(step.op.verb(), words, text.splitlines()):
         yield fix._replace(help=f"to select its lines, add `text: lines`, and write {fix.help}", added="text: lines")
@@ -227,7 +240,9 @@ def _compared_values(step: Step, runs: Sequence[Run]) -> str:
     texts = []
     for expression, shape in expressions_of(step):
         items = _values(runs, shape, step.number - 1)
-        texts += [values_text(comparison.key, items) for comparison in comparisons(expression)]
+        keys = [comparison.key for comparison in comparisons(expression)]
+        for key in keys or map(path_text, expression.reads):
+            texts.append(values_text(key, items))
     return "; ".join(dict.fromkeys(filter(None, texts)))
 
 
@@ -407,8 +422,8 @@ def _absent(
 
     With `others`, which the step names too, the key may be optional.
     """
-    keys, depth = _follow(_values(runs, shape, number), chain)
-    text = ".".join(chain)
+    items, depth = _follow(_values(runs, shape, number), chain)
+    keys, text = keys_of(items), ".".join(chain)
     if depth == len(chain) or not keys or "*" in text:
         return None
     for step in reversed(rule.steps[:number]):
@@ -425,8 +440,15 @@ def _absent(
         fix = Fix(f"the name of this key contains dots: write '{quoted}'", {text: quoted})
     elif similar and (not others or _is_misspelt(name, similar)):
         fix = Fix(did_you_mean(similar), {text: ".".join([*chain[:depth], similar, *chain[depth + 1 :]])})
-    else:
+    elif others or not (holders := holders_of(name, items)):
         return finding
+    elif len(holders) > 1:
+        return finding._replace(
+            help=f"the objects at {the_keys(holders)} have it: add `.*` to the path, or one of these"
+        )
+    else:
+        below = ".".join([*chain[:depth], holders[0], *chain[depth:]])
+        fix = Fix(did_you_mean(below), {text: below})
     return finding._replace(fixes=(fix,))
 
 
@@ -447,11 +469,11 @@ def _values(runs: Sequence[Run], shape: Shape, number: int) -> list[Any]:
     return values
 
 
-def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[str], int]:
-    """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
+def _follow(values: Iterable[Any], chain: Chain) -> tuple[list[Any], int]:
+    """Follow keys through objects and lists. Return the values at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
         items = items_of(values)
         values = values_of(name, items)
         if not values:
-            return keys_of(items), depth
+            return items, depth
     return [], len(chain)

@@ -156,7 +156,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     if type(values[0]) is list:
         return ("each",), step
     keys = keys_of(values)
-    holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
+    holders = holders_of(step[1], values)
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
     if holders:
@@ -165,9 +165,13 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     return (("field", similar),) if similar else None
 
 
-def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
-    """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
-    return name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES])
+def holders_of(name: str, values: Sequence[Any]) -> list[str]:
+    """Return the keys of the values at which there are objects, or lists of objects, with the key `name`."""
+    holders = []
+    for key in keys_of(values)[:_MAX_KEYS]:
+        if name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES]):
+            holders.append(key)
+    return holders
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:

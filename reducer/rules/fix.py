@@ -40,7 +40,7 @@ def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
     """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
     errors = warnings = invalid = lines = 0
     for problem in problems:
-        if problem.severity == "warning":
+        if problem.severity == "warning" and problem.code != "W080":  # a fix must not remove everything
             warnings += bool(problem.fix)
         else:
             errors += 1
