@@ -1,14 +1,16 @@
-"""Draft a rule for each tool without one, from stored histories or from samples: files with one return of a tool each.
-If a built-in rule saves half of the returns, `init` names it and drafts nothing. A draft keeps almost all entities,
-says above each step what it saves and why, and comes with a sample and a test. Keys with values that the agent used
-later in a history stay. Existing files are never overwritten.
+"""Draft a rule for each tool without one, from stored histories or from samples:
+files with one return of a tool each. If a built-in rule saves half of the
+returns, `init` names it and drafts nothing. A draft keeps almost all entities,
+says above each step what it saves and why, and comes with a sample and a test.
+Keys with values that the agent used later in a history stay. Existing files are
+never overwritten.
 
 examples:
-  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init sample.json --tool search a rule from a sample, JSON or text
-  python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
-  python -m reducer init search.json --draft       a draft, even if a built-in rule fits the answer
-  python -m reducer init search.json --save 85%    a stricter rule, which may lose entities
+  python -m reducer init session.json              for tools without a rule
+  python -m reducer init sample.json --tool search from a sample, JSON or text
+  python -m reducer init search.json -o my-rules/  in another folder
+  python -m reducer init search.json --draft       even if a built-in rule fits
+  python -m reducer init search.json --save 85%    stricter, may lose entities
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """

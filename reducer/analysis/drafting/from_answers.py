@@ -22,6 +22,8 @@ ENOUGH = 0.68
 BIG = 2000
 """Shorter answers are not worth reducing: about five hundred tokens."""
 _MAX_STEPS, _MIN_PARTS, _ROUND = 15, 3, 5
+_MANY, _SHARE_LEFT = 10, 20
+"""Of ten entities and more, one in twenty stays."""
 _MIN_GAIN = 0.005
 """A step that saves a smaller share of the characters is left out."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
@@ -47,6 +49,11 @@ class Trial:
     def saved(self) -> float:
         """The share of the characters that the rule removes."""
         return 1 - self.after / self.before if self.before else 0.0
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether almost all entities are gone; `check` warns about this."""
+        return self.entities >= _MANY and self.kept * _SHARE_LEFT < self.entities
 
 
 def nothing_used(content: Any) -> Set[str]:
@@ -94,7 +101,7 @@ def _first_enough(sketch: Sketch, settings: Mapping[str, Any], target: float | N
     best: Trial | None = None
     for plan in plans(sketch, is_strict=target is not None):
         trial = _try_plan(sketch, plan, settings)
-        if trial is not None and (best is None or trial.saved > best.saved):
+        if trial is not None and not trial.is_bare and (best is None or trial.saved > best.saved):
             best = trial
         if best is not None and best.saved >= (target or ENOUGH):
             break
