@@ -67,7 +67,7 @@ def sample(rule: Rule, test: Test) -> Any:
 
 
 def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[Sample]:
-    """Yield what the tests of a rule start from, and the files `samples/TOOL*.json` beside the rule file.
+    """Yield what the tests of a rule start from, and the files `samples/TOOL*.json` and `.txt` beside the rule file.
 
     A file belongs to the rule unless another tool of the ruleset has a longer name that it starts with.
     """
@@ -78,14 +78,18 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[Sample]:
 
 
 def sample_files(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
-    """Yield the files `samples/TOOL*.json` of a rule that none of its tests names."""
+    """Yield the files `samples/TOOL*.json` and `.txt` of a rule that none of its tests names.
+
+    The ruleset may be another compilation of the rule files.
+    """
     names = [(name, other) for other in ruleset.rules for name in other.tools]
     names.sort(key=lambda pair: "*" not in pair[0])  # an exact name replaces a glob
     tools = {name.rstrip("*"): other for name, other in names}
     named = {name for test in rule.tests for name in (test.given.file, test.expect.snapshot)}
-    for file in sorted(file_of(rule, "samples").glob("*.json")):
+    for file in sorted(file_of(rule, "samples").glob("*")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
-        if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
+        is_for_rule = tool is not None and tools[tool].file == rule.file
+        if is_for_rule and file.suffix in (".json", ".txt") and f"samples/{file.name}" not in named:
             yield file
 
 

@@ -1,12 +1,18 @@
-"""Draft a rule for each tool without one, from stored histories or from samples: files with one return of a tool each.
-A draft keeps almost all entities and the longest text of each item, states a reason for each step, and comes with a
-sample and a test. What it leaves out is listed by size. Existing files are never overwritten.
+"""Draft a rule for each tool without one, from stored histories or from samples:
+files with one return of a tool each. A draft keeps almost all entities and the
+longest text of each item, states a reason for each step, and comes with a
+sample and a test. What it leaves out is listed by size. Existing files are
+never overwritten.
 
 examples:
-  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init sample.json --tool search a rule from a sample, JSON or text
-  python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
-  python -m reducer init search.json --save 85%    a stricter rule, which may lose entities and texts
+  python -m reducer init session.json
+      rules/TOOL.yaml for each tool in a history that has no rule
+  python -m reducer init sample.json --tool search
+      a rule from a sample, JSON or text
+  python -m reducer init search.json -o my-rules/
+      a rule for the tool that the file is named after, in another folder
+  python -m reducer init search.json --save 85%
+      a stricter rule, which may lose entities and texts
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """

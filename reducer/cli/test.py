@@ -1,13 +1,19 @@
-"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`). Both check the laws of reducing:
-types and root keys are kept, the result is a subset and never larger, a second pass changes nothing, and preserved
-entities survive. `check` warns about tests and samples that show little.
+"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`
+and `.txt`). Both check the laws of reducing: types and root keys are kept, the
+result is a subset and never larger, a second pass changes nothing, and
+preserved entities survive. `check` warns about tests and samples that show
+little. A rule file with errors is reported, and the others are tested.
 
 examples:
-  python -m reducer test                        ./rules, or the built-in rules if there is none
-  python -m reducer test --update               write snapshots that have changed
-  python -m reducer test --format json          for other programs
+  python -m reducer test
+      ./rules, or the built-in rules if there is none
+  python -m reducer test --update
+      write snapshots that have changed
+  python -m reducer test --format json
+      for other programs
 
-Exit codes: 0 all tests passed, 1 a test failed, 2 cannot run.
+Exit codes: 0 all tests passed, 1 a test failed or a rule file has errors,
+2 cannot run.
 """
 
 from __future__ import annotations
@@ -21,17 +27,17 @@ from pathlib import Path
 from typing import Any
 
 from reducer.analysis import rule_tests
-from reducer.analysis.records import as_json, fields_of
+from reducer.analysis.records import as_json, fields_of, problem_fields
 from reducer.analysis.rule_tests import Case
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.screen import CommandError, counted, print_json, print_problem
-from reducer.cli.sources import choose_rules, load, short
+from reducer.cli.sources import Chosen, choose_rules, rules_error, short
 from reducer.cli.views.diff import step_line
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, RuleError
 from reducer.files import has_samples
-from reducer.rules import Ruleset
+from reducer.rules import Ruleset, read_rules
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import Place, locate
 from reducer.rules.parser import parse as parse_rule
@@ -47,7 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
     options = parse(reader, arguments)
-    ruleset = _with_samples(load(choose_rules(options.rules)))
+    loaded, errors = _load_valid(choose_rules(options.rules))
+    ruleset = _with_samples(loaded)
     samples = rule_tests.chosen_samples(ruleset, options.text)
     if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
@@ -55,15 +62,37 @@ def main(arguments: Sequence[str]) -> int:
     cases = [rule_tests.run_sample(ruleset, sample, snapshots) for sample in samples]
     failed = len(list(filter(attrgetter("failures"), cases)))
     if options.format == "json":
-        print_json({"passed": len(cases) - failed, "failed": failed, "cases": list(map(_case_as_json, cases))})
+        counts = {"passed": len(cases) - failed, "failed": failed}
+        print_json({**counts, "errors": list(map(problem_fields, errors)), "cases": list(map(_case_as_json, cases))})
     else:
-        for problem in filter(None, map(_text, cases)):
+        for problem in (*map(str, errors), *filter(None, map(_text, cases))):
             print_problem(f"{problem}\n")
-        print(_summary(cases, failed, counted(len(ruleset.rules), "rule")))
+        invalid = {error.location.file for error in errors}
+        not_tested = f"; {counted(len(invalid), 'rule file')} with errors" if invalid else ""
+        print(_summary(cases, failed, counted(len(ruleset.rules), "rule")) + not_tested)
     for file, content in (snapshots or {}).items():
         if content is not None:
             write(short(file), content)
-    return int(failed > 0)
+    return int(failed > 0 or bool(errors))
+
+
+def _load_valid(chosen: Chosen) -> tuple[Ruleset, Sequence[Diagnostic]]:
+    """Load the rule files without errors, and return the errors of the others. Raises `CommandError` if none is left.
+
+    A file that uses a definition in an invalid file is invalid too.
+    """
+    errors: list[Diagnostic] = []
+    sources, files = chosen.sources, chosen.files
+    while True:
+        try:
+            return read_rules(*sources), errors
+        except RuleError as error:
+            errors += error.problems
+        invalid = {error.location.file for error in errors}
+        valid = tuple(file for file in files if str(file) not in invalid)
+        if not valid or valid == files:
+            raise rules_error(errors, chosen.name)
+        sources = files = valid
 
 
 def _with_samples(ruleset: Ruleset) -> Ruleset:

@@ -76,6 +76,21 @@ def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     assert found == {"t": [], "other*": ["W060"], "other_tool": ["W060"], "other_tool*": []}
 
 
+def test_a_rule_has_its_samples_in_another_compilation_of_the_rules_too(tmp_path: Path) -> None:
+    rule = {"steps": [{"path": "row", "limit": 1}]}
+    found = check(tmp_path, {"rows": [1, 2]}, rule)
+    assert [one.code for one in found] == ["W060"]
+    mine, others = read_rules(tmp_path), read_rules(tmp_path)
+    assert problems_when_run(mine.rules[0], others) == found
+
+
+def test_a_text_beside_the_rule_is_a_sample(tmp_path: Path) -> None:
+    rule = {"steps": [{"text": "lines", "limit": 1}]}
+    assert codes(tmp_path, [1], rule) == ["W083"]
+    (tmp_path / "samples" / "t_1.txt").write_text("one line\n" * 9)
+    assert codes(tmp_path, [1], rule) == []
+
+
 def test_a_missing_projection_has_a_safe_fix(tmp_path: Path) -> None:
     steps = [{"path": "a.b.c", "truncate": 20}]
     (problem,) = check(tmp_path, {"a": [{"b": [{"c": "word " * 20}]}]}, {"steps": steps})

@@ -85,3 +85,28 @@ def test_samples_beside_the_rules_run_through_the_laws(folder: Path, cli: Cli) -
     assert cli("test", ".", "-k", "other.json").out == "1 sample of 2 rules: all passed\n"
     names = [case["name"] for case in cli("test", ".", "--format", "json").json["cases"]]
     assert names == ["samples/lookup.json", "samples/lookup_2.json", "samples/other.json"]
+
+
+def test_a_file_with_errors_does_not_stop_the_tests_of_the_others(folder: Path, cli: Cli) -> None:
+    write_expecting(folder, "max_chars: 900")
+    (folder / "wrong.yaml").write_text("version: 1\ntool: wrong\nsteps: [{limt: 3}]\n")
+    (folder / "types.yaml").write_text("version: 1\nentities: {ticket: {word: [INC-1]}}\n")
+    (folder / "uses.yaml").write_text("version: 1\ntool: uses\nmax_chars: 9\npreserve: [ticket]\n")
+    result = cli("test", ".")
+    assert result.code == 1
+    for place in ("types.yaml:2:21: error[", "wrong.yaml:3:10: error[", "uses.yaml:4:12: error["):
+        assert place in result.out
+    assert result.out.endswith("\n2 tests of 1 rule: all passed; 3 rule files with errors\n")
+    found = cli("test", ".", "--format", "json").json
+    assert (found["passed"], found["failed"]) == (2, 0)
+    assert [error["file"] for error in found["errors"]] == ["types.yaml", "wrong.yaml", "uses.yaml"]
+    (folder / "lookup.yaml").unlink()
+    assert cli("test", ".").code == 2
+
+
+def test_texts_beside_the_rules_are_samples(folder: Path, cli: Cli) -> None:
+    (folder / "samples").mkdir()
+    for name in ("lookup.txt", "lookup.md", "lookup_2.TXT"):
+        (folder / "samples" / name).write_text("a text")
+    (folder / "lookup.yaml").write_text("version: 1\ntool: lookup\nmax_chars: 9\n")
+    assert [case["name"] for case in cli("test", ".", "--format", "json").json["cases"]] == ["samples/lookup.txt"]
