@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.evidence import NO_NAME, TLDS, is_version, needed, suffices
+from reducer.entities.evidence import TLDS, Around, evidence, is_version, points
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
@@ -48,17 +48,17 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
         start = _start_of_word(mask, dot, end, done)
         if start < 0:
             continue
-        level = needed(data[start:end])
-        if level == NO_NAME:
+        total = points(data[start:end])
+        if total is None:
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
                 continue
-            level = needed(data[start:end])
-            if level == NO_NAME:
+            total = points(data[start:end])
+            if total is None:
                 continue
         done = end
-        if suffices(data, level, start, end, found[-1][1] if found else 0):
+        if evidence(Around(data, start, end, found[-1][1] if found else 0), total):
             canonical = mask[start:end]
             found.append((start, end, "domain", canonical if canonical != data[start:end] else b""))
     return found
