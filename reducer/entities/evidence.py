@@ -12,7 +12,7 @@ scanned together, as lines of one text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ _SERVICE_LABELS, _DOCUMENTS, _HOSTED = _LISTS[b"service_labels"], _LISTS[b"docum
 _SELF_NAMES, _SOURCES = _LISTS[b"self_names"], _LISTS[b"sources"]
 _CODE, _ORDINARY = _LISTS[b"code"] | _SELF_NAMES, _LISTS[b"common"]
 _VERSIONS, _VERSIONED = _LISTS[b"versions"], _LISTS[b"versioned"]
+_METHODS, _HOST_WORDS, _HOST_KEYS = _LISTS[b"methods"], _LISTS[b"host_words"], _LISTS[b"host_keys"]
 _USERS = frozenset(user[::-1][:4] for user in (b"root", b"admin", b"user", b"ubuntu"))
 
 # --- names
@@ -328,17 +329,12 @@ def _before(pattern: bytes, last: bytes, size: int) -> _Test:
     return applies
 
 
-def _line(pattern: bytes) -> _Test:
-    """Return a test of the line of a name, up to 80 bytes before and after it."""
-    compiled = re.compile(pattern, re.VERBOSE)
-
-    def applies(at: Around) -> bool:
-        data, start, end, _ = at
-        low = max(data.rfind(b"\n", max(0, start - 80), start) + 1, start - 80, 0)
-        high = data.find(b"\n", end, end + 80)
-        return compiled.search(data, low, high if high >= 0 else end + 80) is not None
-
-    return applies
+def _line(at: Around) -> tuple[int, int]:
+    """Return where the line of a name starts and ends, at most 80 bytes before and after it."""
+    data, start, end, _ = at
+    low = max(data.rfind(b"\n", max(0, start - 80), start) + 1, start - 80, 0)
+    high = data.find(b"\n", end, end + 80)
+    return low, min(high if high >= 0 else end + 80, len(data))
 
 
 def _any(*tests: _Test) -> _Test:
@@ -365,6 +361,33 @@ _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]
 _MENTIONED = re.compile(rb"mentions:? (?:[^\]\n]{1,180}, )?\Z")
 
 
+# The word before a name or an address and what separates them, in reversed bytes: a search would try every position.
+_WORD_BEFORE = re.compile(
+    rb"""(?P<between>[\"\':= .()\[\]<>\\`]{0,8})(?:(?:ot|ni)[ ])?(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})"""
+)
+_KEYED = re.compile(rb"""["'`][ ]?[:=][ ]?["']?|=|[ ]:""")  # reversed
+_SPACED = re.compile(rb"""["'`(\[]?[ ]:?""")
+
+
+def _word_before(data: bytes, start: int) -> tuple[bytes, bytes]:
+    """Return the word before a name or an address, and what separates them, reversed."""
+    m = _WORD_BEFORE.match(data[max(0, start - 48) : start][::-1])
+    return (m["word"][::-1], m["between"]) if m else (b"", b"")
+
+
+def _last_part(word: bytes) -> bytes:
+    """Return the last part of a word: `version` of `agent_version`."""
+    return word.replace(b"-", b"_").rpartition(b"_")[2]
+
+
+def _is_after_word(at: Around) -> bool:
+    """Return whether the word before a name is the key of a host, or followed by a host: `host=`, `GET `."""
+    word, between = _word_before(at.data, at.start)
+    if _SPACED.fullmatch(between) and (word in _METHODS or word.lower() in _HOST_WORDS):
+        return True
+    return _last_part(word.lower()) in _HOST_KEYS and _KEYED.fullmatch(between) is not None
+
+
 def is_mentioned(data: bytes, start: int) -> bool:
     """Return whether a marker mentions what starts at `start`."""
     first = data.find(b"mentions", max(0, start - 200), start)
@@ -388,6 +411,24 @@ def _is_alone(at: Around) -> bool:
     if not _START.search(data, max(0, start - 12), start) or not _END.match(data, end):
         return False
     return data[start - 1 : start] in (b"'", b'"') or not _ARGUMENT(at)
+
+
+# It starts with a set, because a search for a set takes a tenth of the time.
+_OPERATOR = re.compile(
+    rb"""[(\[=:;>{](?: (?<=[a-z0-9_][(\[])(?!e?s\)) | (?<=[A-Za-z0-9_\])][ ]=)[ ] | (?<=[A-Za-z0-9_\])][ ][=!<>+-]=)[ ]
+    | (?<=[=-]>) | (?<=::) | (?<=\);) | (?<=\{)\Z )""",
+    re.VERBOSE,
+)
+_HEAD = re.compile(rb"[ \t]{0,40}(?:if|while|for|with) ")
+
+
+def _is_in_code(at: Around) -> bool:
+    return _OPERATOR.search(at.data, *_line(at)) is not None
+
+
+def _is_in_head(at: Around) -> bool:
+    low, high = _line(at)
+    return at.data[high - 1] == 58 and at.data[low - 1 : low] in (b"", b"\n") and bool(_HEAD.match(at.data, low))
 
 
 _is_quoted = _all(_before(rb"""["'](?:\*?\.|\^|\|\|)?""", b"\"'.^|", 4), _after(rb"""\.?[$^]?\\?["']"""))
@@ -420,15 +461,8 @@ CODE: tuple[Row, ...] = (
         ),
         "return evil.shop",
     ),
-    Row(
-        "a call, an operator or a statement on its line",
-        -8,
-        _line(
-            rb"""[a-z0-9_][(\[](?!e?s\)) | [A-Za-z0-9_\])][ ][=!<>+-]?=[ ] | => | -> | :: | \); | \{\Z
-            | (?<![^\n])[ \t]{0,40}(?:if|while|for|with)[ ].{1,120}:\Z"""
-        ),
-        "f(x, evil.shop x)",
-    ),
+    Row("a call or an operator on its line", -8, _is_in_code, "f(x, evil.shop x)"),
+    Row("the head of a statement", -8, _is_in_head, "if so evil.shop x:"),
     Row("a bracket or a comma beside it", -6, _all(_is_bracketed, _not(_is_alone)), "so (evil.name)"),
 )
 PLACE: tuple[Row, ...] = (
@@ -446,21 +480,20 @@ HOST: tuple[Row, ...] = (
         ),
         "we saw evil.rs/gate.php here",
     ),
+    Row("a word or a key that names a host", 14, _is_after_word, "nslookup evil.rs"),
     Row(
-        "a word or a key that names a host",
+        "words that are followed by a host",
+        14,
+        _before(rb"(?i:(?<![a-z])(?:C2|C&C|(?:C2|C&C)[ ](?:is|at|was)|resolves[ ]to)):?[ ][\"'`(\[]?", b" \"'`([", 16),
+        "the C2 is evil.rs",
+    ),
+    Row(
+        "a key of DNS or of a STIX pattern",
         14,
         _before(
-            rb"""(?<![A-Za-z])(?:GET|POST|HEAD|CONNECT|(?i:(?:C2|C&C)(?:[ ](?:server|is|at|was))?|visit|visited
-            |resolves[ ]to|nslookup|dig|ping|domains?|hostnames?|fqdns?|dns)):?[ ]["'`(\[]?
-            | (?i:domains?|domain[_-]?names?|hosts?|host_?names?|fqdn|dns|site|server|sni)
-              (?:["']?(?::value)?[ ]?[:=][ ]?["'`]|=)
-            | (?i:server|host):[ ]
-            | (?:\A|\n)[A-Za-z0-9_.-]{0,32}
-              (?i:domain|domain_?name|host|host_?name|fqdn|url|uri|site|sni|dns[._][A-Za-z._]{1,24}):[ ]""",
-            b" ='\"`([",
-            48,
+            rb"""(?: (?<![A-Za-z])dns[._][A-Za-z._]{1,24}["']? | [a-z]:value["']? )[ ]?[:=][ ]?["'`]?""", b" :=\"'`", 36
         ),
-        "C2 server: evil.rs",
+        "[domain-name:value = 'evil.rs']",
     ),
     Row(
         "a query of a resolver",
@@ -478,7 +511,7 @@ HOST: tuple[Row, ...] = (
     Row("a host before it", 9, _is_after_host, "evil.com, evil.rs"),
     Row("a host after it", 9, _is_before_host, "evil.rs, evil.com"),
 )
-CUES: dict[str, tuple[Row, ...]] = {"host": HOST, "alone": PLACE, "code": CODE}
+CUES: dict[str, tuple[Row, ...]] = {"alone": PLACE, "host": HOST, "code": CODE}
 """The evidence of the text around a name, by what it shows. Of each kind, the first row that applies counts."""
 
 
@@ -503,10 +536,15 @@ def evidence(at: Around, total: int) -> str:
         return "name" if total < DEFANGED else "defanged"
     if total <= -_MOST:
         return ""
-    found = around(at)
-    for row in found.values():
-        total += row.points
-    return next(iter(found), "prose") if total > 0 else ""
+    shown = "prose"
+    for kind, rows in CUES.items():
+        row = next((row for row in rows if row.applies(at)), None)
+        if row:
+            total += row.points
+            shown = kind if shown == "prose" else shown
+        if total > CERTAIN or (total <= 0 and kind == "host"):
+            break  # what is left cannot change it
+    return shown if total > 0 else ""
 
 
 CERTAIN = -min(row.points for row in CODE)
@@ -515,11 +553,7 @@ _MOST = sum(max(row.points for row in rows) for rows in (HOST, PLACE))
 
 # --- the text around four numbers
 
-# What is before an address, in reversed bytes, because a search would try every position: a word and what separates it,
-# or an operator that compares versions and the word before it.
-_WORD_BEFORE = re.compile(
-    rb"""(?P<between>[\":\'= .()\[\]<>\\]{0,8})(?:(?:ot|ni)[ ])?(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})"""
-)
+# An operator that compares versions, and the word before it, in reversed bytes.
 _COMPARED = re.compile(
     rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [ ]{0,2},[\[(] | [~^](?![A-Za-z0-9]) | [<>](?=[A-Za-z0-9])
     | [ ]{1,2}<[ ]{0,2} ) (?P<word>[A-Za-z0-9_.-]{0,32}+)(?![</='"])""",
@@ -544,13 +578,10 @@ class Numbers(NamedTuple):
     before: bytes
     """The 48 bytes before them, reversed."""
     word: bytes
+    """The word before them in lower case, and what separates them, reversed."""
+    last: bytes
+    """The last part of the word."""
     between: bytes
-    """What separates the word from the numbers, reversed."""
-
-    @property
-    def last(self) -> bytes:
-        """The last part of the word: `version` of `agent_version`."""
-        return re.split(rb"[_-]", self.word)[-1]
 
 
 def _is_package_version(at: Numbers) -> bool:
@@ -578,7 +609,7 @@ def _is_after_product(at: Numbers) -> bool:
 
 
 VERSIONS: tuple[Row, ...] = (
-    Row("a release", -2, lambda at: _RELEASE.match(at.data, at.end) is not None, "1.2.3.4 and earlier"),
+    Row("a release", -2, lambda at: at.data[at.end : at.end + 1] == b" " and _RELEASE.match(at.data, at.end) is not None, "1.2.3.4 and earlier"),
     Row(
         "the version in the header of an event",
         -2,
@@ -597,12 +628,17 @@ FOUR_NUMBERS = 1
 def version_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
     """Yield the rows that apply to the four numbers `data[start:end]`."""
     before = data[max(0, start - 48) : start][::-1]
-    m = None if before[:1] in (b"|", b"@") else _WORD_BEFORE.match(before)
-    word, between = (m["word"][::-1].lower(), m["between"]) if m else (b"", b"")
-    at = Numbers(data, start, end, before, word, between)
+    word, between = (b"", b"") if before[:1] in (b"|", b"@", b"`") else _word_before(data, start)
+    word = word.lower()
+    at = Numbers(data, start, end, before, word, _last_part(word), between)
     return (row for row in VERSIONS if row.applies(at))
 
 
 def is_version(data: bytes, start: int, end: int) -> bool:
     """Return whether the text around the four numbers `data[start:end]` shows that they are a version or a section."""
-    return FOUR_NUMBERS + sum(row.points for row in version_rows(data, start, end)) <= 0
+    total = FOUR_NUMBERS
+    for row in version_rows(data, start, end):
+        total += row.points
+        if total <= 0:
+            return True
+    return False
