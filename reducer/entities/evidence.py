@@ -1,12 +1,12 @@
 """Weigh the evidence that a text names a host: the sum of the points of all rows that apply must be above zero.
 
-`NAMES` is the evidence of a name: the kind of its top-level domain, the kind of its owner, its labels and capitals.
-`CUES` is the evidence of the text around it, `VERSIONS` that of the text around four numbers. Of the rows of a group, only
-the first that applies counts. Each row has an example that is read differently without the row, which a test checks.
+`TAILS` has the kinds of top-level domains, `NAMES` the evidence of the rest of a name: its owner, its labels, its
+capitals. `CUES` is the evidence of the text around a name, `VERSIONS` that of the text around four numbers. Each row
+has an example that is read differently without its points, which a test checks.
 
-Nothing is impossible, only less likely: `main.rs` is a host after `C2` or with a port, and `com.evil.top` under the key
-`domain`. A defanged name is a host, because its author marked it. All evidence is on the same line, so that texts can be
-scanned together, as lines of one text.
+Nothing is impossible, only less likely: `main.rs` is a host after `C2` or with a port, and `com.evil.top` is one as
+the `"domain"` of an object. A defanged name is a host, because its author marked it. All evidence is on the same line,
+so that texts can be scanned together, as lines of one text.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ TAILS: tuple[Row, ...] = (
         "file or surname",
         -4,
         lambda tail, long: tail in _UNLIKELY and (tail != b"rs" or not long),
-        "we saw evil.rs here",
+        "| evil.rs |",
     ),
     Row(
         "attribute", 6, lambda tail, long: tail in _WORDS and (len(tail) > 2 or tail == b"id"), "we saw evil.name here"
@@ -179,7 +179,7 @@ NAMES: tuple[Row, ...] = (
         "an attribute of an attribute",
         -3,
         lambda name: name.is_long and name.kind == "attribute" and b"-" not in name.owner,
-        'if x == "web.engine.name":',
+        'if x == "evil.wave.name":',
     ),
     Row("an owner that is a name in code", -10, _is_code_word, "we saw file.shop here"),
     Row(
@@ -188,7 +188,7 @@ NAMES: tuple[Row, ...] = (
         lambda name: _is_code_word(name) and name.is_long and len(name.tail) == 2 and name.tail != b"id",
         "we saw evil.key.ru here",
     ),
-    Row("an owner that is an ordinary word", -8, _is_ordinary, "we saw stop.it here"),
+    Row("an owner that is an ordinary word", -8, _is_ordinary, "we saw drop.it here"),
     Row(
         "an owner of one letter",
         -10,
@@ -206,22 +206,22 @@ NAMES: tuple[Row, ...] = (
         lambda name: not name.is_long and name.kind == "country" and name.owner.isdigit(),
         "x = 4711.ru;",
     ),
-    Row("a number of a sentence or a list", -30, _is_odd_number, "so 5.You"),
-    Row("the first labels of a package", -30, _is_package_root, "java.net"),
+    Row("a number of a sentence or a list", -30, _is_odd_number, "so 5.it is"),
+    Row("the first labels of a package", -30, _is_package_root, "edu.net"),
     Row(
         "a package",
         -20,
         lambda name: _is_package(name) and name.labels[0] in _PACKAGE_ROOTS - {b"gov"},
-        "we saw com.example.shop here",
+        "we saw com.evil.shop here",
     ),
     Row(
         "a package of an authority",
         -1,
         lambda name: _is_package(name) and name.labels[0] == b"gov",
-        "(gov.evil.shop)",
+        "so (gov.evil.shop) x",
     ),
     Row("a product or a file of a build", -40, lambda name: b".".join(name.labels) in _PRODUCTS, "host asp.net"),
-    Row("a detection name", -30, _is_detection, "Win32.Adware.evil.ru"),
+    Row("a detection name", -30, _is_detection, "win32.adware.evil.ru"),
     Row(
         "an engine before a detection name",
         -30,
@@ -253,7 +253,7 @@ NAMES: tuple[Row, ...] = (
         lambda name: (
             bool(re.search(rb"[\x81\x82]", b".".join(name.labels[:-1]))) and name.kind not in ("clear", "country")
         ),
-        "terminé.La",
+        "cliqué.it x",
     ),
 )
 """The evidence of a name besides its top-level domain. All rows that apply count."""
@@ -434,6 +434,19 @@ def _is_in_head(at: Around) -> bool:
 _is_quoted = _all(_before(rb"""["'](?:\*?\.|\^|\|\|)?""", b"\"'.^|", 4), _after(rb"""\.?[$^]?\\?["']"""))
 _is_bracketed = _any(_before(b".", b"([{=*", 1), _after(rb"[)\]}:]"), _ARGUMENT)
 
+_is_beside_code = _any(
+    _before(
+        rb"""[!+.$&-] | (?<![A-Za-z])(?:return|assert|yield|del|elif|await|typeof|(?:if|and|or)[ ]not)[ ]
+                | [A-Za-z0-9_\])][ ][=!<>+*/?-]{1,2}[ ]""",
+        b"!+.$&- ",
+        12,
+    ),
+    _after(
+        rb""";|[ ]in[ ]\(|[ ](?:is[ ](?:not|None|[A-Z]+_[A-Z_]+)|if|else|not[ ]in|or[ ]None|and[ ]not
+                |[=!<>+*/?&|-])(?![A-Za-z])"""
+    ),
+)
+
 CODE: tuple[Row, ...] = (
     Row(
         "a call, an index, an assignment or a comparison",
@@ -447,18 +460,7 @@ CODE: tuple[Row, ...] = (
     Row(
         "a keyword or an operator of code beside it",
         -8,
-        _any(
-            _before(
-                rb"""[!+.$&-] | (?<![A-Za-z])(?:return|assert|yield|del|elif|await|typeof|(?:if|and|or)[ ]not)[ ]
-                | [A-Za-z0-9_\])][ ][=!<>+*/?-]{1,2}[ ]""",
-                b"!+.$&- ",
-                12,
-            ),
-            _after(
-                rb""";|[ ]in[ ]\(|[ ](?:is[ ](?:not|None|[A-Z]+_[A-Z_]+)|if|else|not[ ]in|or[ ]None|and[ ]not
-                |[=!<>+*/?&|-])(?![A-Za-z])"""
-            ),
-        ),
+        _all(_is_beside_code, _not(_is_alone)),
         "return evil.shop",
     ),
     Row("a call or an operator on its line", -8, _is_in_code, "f(x, evil.shop x)"),
@@ -466,8 +468,8 @@ CODE: tuple[Row, ...] = (
     Row("a bracket or a comma beside it", -6, _all(_is_bracketed, _not(_is_alone)), "so (evil.name)"),
 )
 PLACE: tuple[Row, ...] = (
-    Row("the whole of a quoted string", 4, _is_quoted, 'content:"evil.shop";'),
-    Row("alone on its line or in its cell", 4, _is_alone, "| stop.it |"),
+    Row("the whole of a quoted string", 4, _is_quoted, 'f("evil.shop", x)'),
+    Row("alone on its line or in its cell", 4, _is_alone, "| drop.it |"),
 )
 HOST: tuple[Row, ...] = (
     Row("a port", 13, _after(_PORT), "we saw evil.rs:443 here"),
@@ -529,8 +531,8 @@ def around(at: Around) -> dict[str, Row]:
 def evidence(at: Around, total: int) -> str:
     """Return what shows that a name with `total` points is a host, or "" if it is none.
 
-    This is `defanged`, `name` if the name alone shows it, or what the text around it shows: `host`, `alone`, `code` if it
-    is a host in spite of code, or `prose`.
+    This is `defanged`, `name` if the name alone shows it, or what the text around it shows: `alone`, `host`, `code` if
+    it is a host in spite of code, or `prose`.
     """
     if total > CERTAIN:
         return "name" if total < DEFANGED else "defanged"
@@ -609,7 +611,12 @@ def _is_after_product(at: Numbers) -> bool:
 
 
 VERSIONS: tuple[Row, ...] = (
-    Row("a release", -2, lambda at: at.data[at.end : at.end + 1] == b" " and _RELEASE.match(at.data, at.end) is not None, "1.2.3.4 and earlier"),
+    Row(
+        "a release",
+        -2,
+        lambda at: at.data[at.end : at.end + 1] == b" " and _RELEASE.match(at.data, at.end) is not None,
+        "1.2.3.4 and earlier",
+    ),
     Row(
         "the version in the header of an event",
         -2,
