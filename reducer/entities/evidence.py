@@ -20,7 +20,7 @@ from reducer.entities.words import word_lists
 
 _LISTS = word_lists()
 TLDS = _LISTS[b"tlds"]
-_WORDS, _PLAIN, _UNLIKELY = _LISTS[b"words"], _LISTS[b"plain"] | {b"com", b"org"}, _LISTS[b"unlikely"]
+_WORDS, PLAIN, _UNLIKELY = _LISTS[b"words"], _LISTS[b"plain"] | {b"com", b"org"}, _LISTS[b"unlikely"]
 _SERVICES, _SECOND_LEVEL = _LISTS[b"services"], _LISTS[b"second_level"]
 _PACKAGE_ROOTS, _VENDORS = _LISTS[b"package_roots"], _LISTS[b"vendors"]
 _DETECTIONS, _ENGINES, _PRODUCTS = _LISTS[b"detections"], _LISTS[b"engines"], _LISTS[b"products"]
@@ -52,7 +52,7 @@ class Name(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        return self.kind == "clear"
+        return self.kind == "clear top-level domain"
 
     @property
     def is_word(self) -> bool:
@@ -72,7 +72,7 @@ class Row(NamedTuple):
 def _is_code_word(name: Name) -> bool:
     owner = name.owner
     if (
-        name.kind == "file or surname"
+        name.kind == "top-level domain of files or surnames"
         or name.tail in (b"com", b"org")
         or owner in _HOSTED
         or (name.is_long and owner in _SECOND_LEVEL and len(name.tail) == 2)
@@ -100,7 +100,7 @@ def _is_package_root(name: Name) -> bool:
 
 
 def _is_ordinary(name: Name) -> bool:
-    if not name.is_word or (name.is_long and name.kind != "attribute"):
+    if not name.is_word or (name.is_long and name.kind != "top-level domain that is an attribute"):
         return False
     return name.owner in _ORDINARY or re.sub(rb"(?:e?d|ing|e?s)\Z", b"", name.owner) in _ORDINARY
 
@@ -128,7 +128,9 @@ def _is_odd_case(name: Name) -> bool:
         # BMW.DE is a share, XXX.XXX.XXX.XXX a placeholder for an address.
         is_host = len(tail) > 2 or name.is_long or len(parts[0]) > 4
         return not (name.is_clear and is_host and len(set(parts)) > 1)
-    if re.search(rb"[a-z][A-Z]", parts[-2]) and (name.kind == "attribute" or tail in _SOURCES):
+    if re.search(rb"[a-z][A-Z]", parts[-2]) and (
+        name.kind == "top-level domain that is an attribute" or tail in _SOURCES
+    ):
         return True  # TextPart.id, CMakeLists.in
     capitalised = [part for part in parts[:-1] if part[:1].isupper()]
     if len(capitalised) > 1 and len(tail) == 2 and name.owner not in _SECOND_LEVEL:
@@ -146,23 +148,26 @@ def _has_odd_underscore(name: Name) -> bool:
 
 TAILS: tuple[Row, ...] = (
     Row(
-        "clear",
+        "clear top-level domain",
         17,
-        lambda tail, long: tail in _PLAIN or tail[0] in b"\x81\x82" or tail[:4] == b"xn--",
+        lambda tail, long: tail in PLAIN or tail[0] in b"\x81\x82" or tail[:4] == b"xn--",
         "x = evil.xyz(y)",
     ),
     Row(
-        "file or surname",
+        "top-level domain of files or surnames",
         -4,
         lambda tail, long: tail in _UNLIKELY and (tail != b"rs" or not long),
         "| evil.rs |",
     ),
     Row(
-        "attribute", 6, lambda tail, long: tail in _WORDS and (len(tail) > 2 or tail == b"id"), "we saw evil.name here"
+        "top-level domain that is an attribute",
+        6,
+        lambda tail, long: tail in _WORDS and (len(tail) > 2 or tail == b"id"),
+        "we saw evil.name here",
     ),
-    Row("word", 7, lambda tail, long: tail in _WORDS, "we saw evil.it here"),
-    Row("country", 9, lambda tail, long: len(tail) == 2, "if evil.ru:"),
-    Row("other", 7, lambda tail, long: True, "we saw evil.shop here"),
+    Row("top-level domain that is a word", 7, lambda tail, long: tail in _WORDS, "we saw evil.it here"),
+    Row("top-level domain of a country", 9, lambda tail, long: len(tail) == 2, "if evil.ru:"),
+    Row("other top-level domain", 7, lambda tail, long: True, "we saw evil.shop here"),
 )
 """Kinds of top-level domains, of which the first that applies counts."""
 
@@ -178,7 +183,7 @@ NAMES: tuple[Row, ...] = (
     Row(
         "an attribute of an attribute",
         -3,
-        lambda name: name.is_long and name.kind == "attribute" and b"-" not in name.owner,
+        lambda name: name.is_long and name.kind == "top-level domain that is an attribute" and b"-" not in name.owner,
         'if x == "evil.wave.name":',
     ),
     Row("an owner that is a name in code", -10, _is_code_word, "we saw file.shop here"),
@@ -203,7 +208,7 @@ NAMES: tuple[Row, ...] = (
     Row(
         "an owner that is a number",
         -2,
-        lambda name: not name.is_long and name.kind == "country" and name.owner.isdigit(),
+        lambda name: not name.is_long and name.kind == "top-level domain of a country" and name.owner.isdigit(),
         "x = 4711.ru;",
     ),
     Row("a number of a sentence or a list", -30, _is_odd_number, "so 5.it is"),
@@ -251,7 +256,8 @@ NAMES: tuple[Row, ...] = (
         "accents under an ordinary top-level domain",
         -30,
         lambda name: (
-            bool(re.search(rb"[\x81\x82]", b".".join(name.labels[:-1]))) and name.kind not in ("clear", "country")
+            bool(re.search(rb"[\x81\x82]", b".".join(name.labels[:-1])))
+            and name.kind not in ("clear top-level domain", "top-level domain of a country")
         ),
         "cliqué.it x",
     ),
@@ -261,6 +267,7 @@ NAMES: tuple[Row, ...] = (
 NO_NAME = -1000
 """The points of what is no name of a host."""
 DEFANGED = 1000
+DEFANGED_ROW = Row("defanged", DEFANGED, lambda name: 1 in name.written, "evil[.]shop")
 _CERTAIN_NEIGHBOUR = 8
 _NAME = re.compile(rb"[a-z0-9_\x81\x82][a-z0-9._\x81\x82-]*")
 
@@ -517,15 +524,13 @@ CUES: dict[str, tuple[Row, ...]] = {"alone": PLACE, "host": HOST, "code": CODE}
 """The evidence of the text around a name, by what it shows. Of each kind, the first row that applies counts."""
 
 
-def around(at: Around) -> dict[str, Row]:
-    """Return the rows that count for the text around a name, by what they show."""
-    found: dict[str, Row] = {}
-    for kind, rows in CUES.items():
-        for row in rows:
-            if row.applies(at):
-                found[kind] = row
-                break
-    return found
+def all_rows(at: Around) -> tuple[Row, ...]:
+    """Return the rows that apply to a name and to the text around it."""
+    written = at.data[at.start : at.end]
+    rows = [DEFANGED_ROW] if 1 in written else [*rows_of(written)]
+    for some in CUES.values():
+        rows += [row for row in some if row.applies(at)][:1]
+    return tuple(rows)
 
 
 def evidence(at: Around, total: int) -> str:
@@ -594,7 +599,11 @@ def _is_package_version(at: Numbers) -> bool:
 
 def _is_compared(at: Numbers) -> bool:
     m = _COMPARED.match(at.before)
-    return m is not None and not at.data.startswith(b">", at.end) and not _ADDRESSED.search(m["word"][::-1])
+    return (
+        m is not None
+        and not at.data.startswith(b">", at.end)
+        and not _ADDRESSED.search(m["word"][::-1])
+    )
 
 
 def _is_after_version(at: Numbers) -> bool:
@@ -628,8 +637,8 @@ VERSIONS: tuple[Row, ...] = (
     Row("a word before the number of a version", -2, _is_after_version, "agent_version: 1.2.3.4"),
     Row("a product before it", -2, _is_after_product, "Firefox 115.2.3.4"),
 )
-FOUR_NUMBERS = 1
-"""Their points without any evidence."""
+FOUR_NUMBERS = Row("four numbers", 1, lambda at: True, "1.2.3.4")
+"""What they are without any other evidence."""
 
 
 def version_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
@@ -643,7 +652,7 @@ def version_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
 
 def is_version(data: bytes, start: int, end: int) -> bool:
     """Return whether the text around the four numbers `data[start:end]` shows that they are a version or a section."""
-    total = FOUR_NUMBERS
+    total = FOUR_NUMBERS.points
     for row in version_rows(data, start, end):
         total += row.points
         if total <= 0:

@@ -31,6 +31,7 @@ _ATTACK = re.compile(
 )
 _ATTACK_ANCHOR = re.compile(rb"ta?0000")
 _COLONS = re.compile(rb":(?::|hh{0,3}:hh{0,3}:hh{0,3}:)")
+_PORT = re.compile(rb"\.[0-9]{1,5}\Z")
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 
 
@@ -87,6 +88,8 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         end = start + len(data[start:done].rstrip(b"."))
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
+        if (m := _PORT.search(data, start, end)) and (data.startswith(b" > ", end) or data.endswith(b" > ", 0, start)):
+            end = m.start()  # tcpdump: 2001:db8::1.443 > 2001:db8::2.51000
         value, after = data[start:end], data[end : end + 1]
         if after.isalnum() or after == b"_" or data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
             continue
