@@ -599,11 +599,7 @@ def _is_package_version(at: Numbers) -> bool:
 
 def _is_compared(at: Numbers) -> bool:
     m = _COMPARED.match(at.before)
-    return (
-        m is not None
-        and not at.data.startswith(b">", at.end)
-        and not _ADDRESSED.search(m["word"][::-1])
-    )
+    return m is not None and not at.data.startswith(b">", at.end) and not _ADDRESSED.search(m["word"][::-1])
 
 
 def _is_after_version(at: Numbers) -> bool:

@@ -122,7 +122,8 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
-        return address if is_range or start < 2 or mask[start - 2] not in _LETTERS else None
+        is_part = start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
+        return address if is_range or not is_part else None
     return None if _is_no_host(data, start, end) else address
 
 
