@@ -7,9 +7,10 @@ without a space between them. `evidence.py` weighs the name and the text around 
 from __future__ import annotations
 
 import re
+from sys import intern
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.evidence import NO_NAME, TLDS, is_version, needed, suffices
+from reducer.entities.evidence import TLDS, Around, evidence, is_version, points
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
@@ -48,19 +49,20 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
         start = _start_of_word(mask, dot, end, done)
         if start < 0:
             continue
-        level = needed(data[start:end])
-        if level == NO_NAME:
+        total = points(data[start:end])
+        if total is None:
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
                 continue
-            level = needed(data[start:end])
-            if level == NO_NAME:
+            total = points(data[start:end])
+            if total is None:
                 continue
         done = end
-        if suffices(data, level, start, end, found[-1][1] if found else 0):
+        shown = evidence(Around(data, start, end, found[-1][1] if found else 0), total)
+        if shown:
             canonical = mask[start:end]
-            found.append((start, end, "domain", canonical if canonical != data[start:end] else b""))
+            found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
     return found
 
 
@@ -95,7 +97,7 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
     if mask[start:dot] not in _OCTETS or _is_longer(mask, end):
         return None
     is_defanged = 1 in data[start:end]
-    address = (start, end, "ipv4", mask[start:end] if is_defanged else b"")
+    address = (start, end, "ipv4 defanged", mask[start:end]) if is_defanged else (start, end, "ipv4", b"")
     last = mask[start - 1] if start else 32
     if last in _LETTERS:
         return address if may_start(mask, start) else None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from sys import intern
 
-from reducer.entities.entity import LAST_SPACED, Match, Unfolded
+from reducer.entities.entity import LAST_SPACED, Match, Unfolded, type_and_evidence
 from reducer.entities.evidence import TLDS
 from reducer.entities.pieces import Pieces, replaced
 from reducer.entities.words import word_lists
@@ -161,8 +162,10 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
     decoded = {b"": ""}
     while found:
         start, end, kind, canonical = found.pop()
-        if kind not in types:
+        if type_and_evidence(kind)[0] not in types:
             continue
+        if 1 in (canonical or folded[start:end]):
+            kind = intern(f"{kind} defanged")
         if is_ascii:
             if canonical not in decoded:
                 decoded[canonical] = canonical.replace(b"\x01", b".").decode()

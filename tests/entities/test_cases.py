@@ -234,7 +234,7 @@ def test_a_scanner_is_made_once_and_shared_by_threads() -> None:
     find = scanner(frozenset(TYPES))
     assert scanner(frozenset(TYPES)) is find
     scan("evil.com").clear()  # callers cannot change the cache
-    assert find("evil.com") == (Entity("domain", "evil.com", "evil.com", 0, 8),)
+    assert find("evil.com") == (Entity("domain", "evil.com", "evil.com", 0, 8, "name"),)
     with ThreadPoolExecutor(4) as pool:
         assert {tuple(found) for found in pool.map(find, [TEXT] * 200)} == {tuple(scan(TEXT))}
 

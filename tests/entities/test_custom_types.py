@@ -47,9 +47,9 @@ def test_positions_types_and_canonical_values() -> None:
     text = "🙂 web01 at 192.0.2.7 has INC-123456"
     found = known.scanner(known.expand(["ticket", "jewel", "ip"]))(text)
     assert [astuple(entity) for entity in found] == [
-        ("jewel", "web01", "Web01", 2, 7),
-        ("ipv4", "192.0.2.7", "192.0.2.7", 11, 20),
-        ("ticket", "INC-123456", "INC-123456", 25, 35),
+        ("jewel", "web01", "Web01", 2, 7, ""),
+        ("ipv4", "192.0.2.7", "192.0.2.7", 11, 20, ""),
+        ("ticket", "INC-123456", "INC-123456", 25, 35, ""),
     ]
     assert all(text[entity.start : entity.end] == entity.value for entity in found)
 
