@@ -7,6 +7,8 @@ examples:
       only these types and groups, with JSON paths
   python -m reducer entities *.txt --format jsonl
       every occurrence, one JSON object per line
+  python -m reducer entities --explain report.txt
+      why each name and address is a host, or why not
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack
 threat_actor malware tool
@@ -45,6 +47,11 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
+    add(
+        "--explain",
+        action="store_true",
+        help="print the evidence for and against each host, also for what is none",
+    )
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules)).vocabulary if options.rules else BUILT_IN
     for name in options.type:
@@ -52,6 +59,10 @@ def main(arguments: Sequence[str]) -> int:
             raise CommandError(f"unknown entity type {name}; {suggestion(name, vocabulary.names)}")
     scan = vocabulary.scanner(vocabulary.expand(options.type)) if options.type else vocabulary.everything()
     sources = find_sources(options.files)
+    if options.explain:
+        for source in sources:
+            _explain(source)
+        return 0
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for source in sources:
         for entity, place in _spots(source, scan):
@@ -64,11 +75,30 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _spots(source: Source, scan: Scan) -> Iterator[tuple[Entity, str]]:
-    """Yield the entities of a file with their places: a path in JSON and JSON lines, `line:column` in a text."""
+def _explain(source: Source) -> None:
+    """Print the rows of evidence for each name and address in a file, with their points."""
+    from reducer.entities.search import explained
+
+    text = _text(source)
+    value = decode(text)
+    texts = [text] if type(value) is str else [f"{key}: {leaf}" if key else leaf for _, key, leaf in _texts(value)]
+    for each in texts:
+        for name, rows in explained(each):
+            total = sum(row.points for row in rows)
+            print(f"{name}: {'a host' if total > 0 else 'no host'} ({total:+})")
+            for row in rows:
+                print(f"  {row.points:+5}  {row.shows}")
+
+
+def _text(source: Source) -> str:
     data = b"".join(chunk.content for chunk in read_chunks(source))
     # Bytes that are not UTF-8 contain no entities, but entities may be next to them.
-    text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
+    return data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
+
+
+def _spots(source: Source, scan: Scan) -> Iterator[tuple[Entity, str]]:
+    """Yield the entities of a file with their places: a path in JSON and JSON lines, `line:column` in a text."""
+    text = _text(source)
     value = decode(text)
     if type(value) is str:
         line, begin = 1, 0

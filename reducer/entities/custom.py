@@ -28,7 +28,8 @@ Without a window, they take quadratic time for some patterns, such as `x.*y|x`.
 """
 
 _SENTENCE = b"It was the page"
-_OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
+_OPTIONAL = "`(?:^|before)(?P<value>...)(?:after|$)`"
+_NAMED, _UNNAMED = re.compile(r"\(\?P?<value>"), re.compile(r"\((?!\?)")
 
 # The library moves the states in which words end to the front. If nearly all states are like that (`host1`, `host10`),
 # this takes quadratic time: 80 s for 200,000 words, but 0.2 s after one long word.
@@ -55,40 +56,49 @@ class CustomTypeError(ValueError):
 def compile_pattern(kind: str, text: str) -> Find:
     """Compile a pattern of a rule file into a function that returns its matches as entities of the type `kind`.
 
+    A value is the whole match, or what the group with the name `value` matches.
+
     Raises `CustomTypeError` if RE2 refuses the pattern, or if the pattern matches too much.
     """
-    re2 = importlib.import_module("re2")
     if len(text) > _MAX_PATTERN_CHARS:
         message = f"the pattern has {len(text):,} characters; at most {_MAX_PATTERN_CHARS:,} are allowed"
         raise CustomTypeError(message, "put a list of words into `words_file`")
     if not_ascii := re.search(r"[^\x00-\x7f]", text):
         message = f"patterns read ASCII, so `{not_ascii[0]}` never matches"
         raise CustomTypeError(message, "write `.` in its place, or use `words`", not_ascii.start() + 1)
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _RE2_CACHE_BYTES
-    # ASCII has the same matches in both encodings, but the program for Latin-1 is half as large.
-    options.encoding = re2.Options.Encoding.LATIN1
-
-    def matches_empty(part: str) -> bool | None:
-        """Return whether a part of the pattern matches the empty text, or None if it is not a pattern."""
-        try:
-            return re2.compile(part.encode(), options).fullmatch(b"") is not None
-        except (re2.error, ValueError):
-            return None
-
+    re2 = importlib.import_module("re2")
     try:
-        regexp = re2.compile(text.encode(), options)
+        regexp = re2.compile(text.encode(), _options())
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
     _check_is_specific(text, regexp)
-    if regexp.groups:
-        _check_group(text, matches_empty)
+    group = regexp.groupindex.get(b"value", 0)
+    if group:
+        _check_group(text)
 
     def find(text: str, data: bytes) -> list[Unfolded]:
-        return [(start, end, kind, "") for start, end in _spans(regexp, 1 if regexp.groups else 0, text, data)]
+        return [(start, end, kind, "") for start, end in _spans(regexp, group, text, data)]
 
     return find
+
+
+def _options() -> Any:
+    """Return the options of RE2 for patterns."""
+    options = importlib.import_module("re2").Options()
+    options.log_errors = False
+    options.max_mem = _RE2_CACHE_BYTES
+    # ASCII has the same matches in both encodings, but the program for Latin-1 is half as large.
+    options.encoding = options.Encoding.LATIN1
+    return options
+
+
+def _matches_empty(part: str) -> bool | None:
+    """Return whether a part of a pattern matches the empty text, or None if it is not a pattern."""
+    re2 = importlib.import_module("re2")
+    try:
+        return re2.compile(part.encode(), _options()).fullmatch(b"") is not None
+    except (re2.error, ValueError):
+        return None
 
 
 def _spans(regexp: Any, group: int, text: str, data: bytes) -> list[tuple[int, int]]:
@@ -156,28 +166,41 @@ def _explained(text: str, error: bytes | str) -> CustomTypeError:
     return CustomTypeError(reason, advice, max(0, text.find(part)) + 1, len(part))
 
 
-def _check_group(text: str, matches_empty: Callable[[str], bool | None]) -> None:
-    """Raise `CustomTypeError` if the first group is nested or repeated, or if something around it is not optional."""
-    for opening in re.finditer(r"\((?!\?(?!P?<))", text):
-        start = opening.start()
-        before = matches_empty(text[:start])
-        if before is None:
-            continue
-        for closing in re.compile(r"\)").finditer(text, start):
-            end = closing.end()
-            if matches_empty(text[start:end]) is None:
-                continue
-            after = matches_empty(text[end:])
-            if before and after:
-                return
-            if after is not None:
-                message = "the value alone must match too: everything around the group must be optional"
-                advice = f"let it match the start or end of a text: {_OPTIONAL}"
-                raise CustomTypeError(message, advice, start + 1, end - start)
-            break
-        break
-    message = "the group of the value must not be repeated, or inside another group"
-    raise CustomTypeError(message, f"write one pattern for each kind of value: {_OPTIONAL}", width=len(text))
+def _check_group(text: str) -> None:
+    """Raise `CustomTypeError` if the group `value` is nested or repeated, or if something around it is not optional."""
+    opening = _NAMED.search(text)
+    end, is_optional = _group_at(text, opening.start()) if opening else (0, False)
+    if opening is None or not end:
+        message = "the group of the value must not be repeated, or inside another group"
+        raise CustomTypeError(message, f"write one pattern for each kind of value: {_OPTIONAL}", width=len(text))
+    if not is_optional:
+        message = "the value alone must match too: everything around the group must be optional"
+        advice = f"let it match the start or end of a text: {_OPTIONAL}"
+        raise CustomTypeError(message, advice, opening.start() + 1, end - opening.start())
+
+
+def _group_at(text: str, start: int) -> tuple[int, bool]:
+    """Return the end of the group that starts at `start`, and whether everything around it is optional.
+
+    The end is 0 if the group is nested or repeated.
+    """
+    before = _matches_empty(text[:start])
+    for closing in re.compile(r"\)").finditer(text, start):
+        end = closing.end()
+        if before is not None and _matches_empty(text[start:end]) is not None:
+            after = _matches_empty(text[end:])
+            return (0, False) if after is None else (end, before and after)
+    return 0, False
+
+
+def unnamed_value(text: str) -> tuple[int, int] | None:
+    """Return start and end of the first group of a valid pattern if it seems to be the value but has no name."""
+    opening = _UNNAMED.search(text)
+    if opening is None or _NAMED.search(text):
+        return None
+    end, is_optional = _group_at(text, opening.start())
+    is_all = (opening.start(), end) == (0, len(text))
+    return (opening.start(), end) if is_optional and not is_all else None
 
 
 def word_error(word: str) -> str:

@@ -18,6 +18,10 @@ class Entity(Struct, frozen=True, gc=False):
 
     `canonical` is the value for comparisons: refanged, with hosts and hex digits in lower case, and for a URL without
     its last slash.
+
+    `evidence` is what shows that a domain is one: `defanged`; `name` if the name alone does; `alone` if it is alone on
+    its line, in its cell or in quotes; `host` if a word, a port, a path or a host beside it does; `code` if it is one
+    in spite of code around it; `prose` otherwise. For other types it is `defanged` or "".
     """
 
     type: str
@@ -25,6 +29,7 @@ class Entity(Struct, frozen=True, gc=False):
     canonical: str
     start: int
     end: int
+    evidence: str = ""
 
 
 TYPES: tuple[str, ...] = (
@@ -45,6 +50,7 @@ _NOT_IN_NAMES = re.compile("[^a-z0-9]")
 Match = tuple[int, int, str, bytes]
 """Start and end in the folded bytes, type, and canonical value, in which 0x01 is a defanged dot.
 
+After the type, a space and the evidence may follow, as in `domain alone`. One text for both needs less memory.
 The canonical value is empty if it is the value as written, as for nine matches in ten.
 """
 
@@ -103,6 +109,13 @@ def with_cache(find: Scan) -> Scan:
     return lambda text: cached(text) if len(text) <= SHORT else find(text)
 
 
+@cache
+def type_and_evidence(kind: str) -> tuple[str, str]:
+    """Return the type and the evidence of a match, each once in memory."""
+    name, _, evidence = kind.partition(" ")
+    return name, evidence
+
+
 def entities_of(matches: Iterable[Unfolded], text: str, first: int = 0) -> list[Entity]:
     """Return the entities of the matches in a text that starts at `first` of what was searched."""
     share = dict[str, str]().setdefault  # a dense text repeats its values: without copies, 10 MB need 130 MB less
@@ -110,7 +123,8 @@ def entities_of(matches: Iterable[Unfolded], text: str, first: int = 0) -> list[
     for start, end, kind, canonical in matches:
         value = text[start - first : end - first]
         value = share(value, value)
-        found.append(Entity(kind, value, canonical or value, start - first, end - first))
+        name, evidence = type_and_evidence(kind)
+        found.append(Entity(name, value, canonical or value, start - first, end - first, evidence))
     return found
 
 

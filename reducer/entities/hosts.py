@@ -7,18 +7,25 @@ without a space between them. `evidence.py` weighs the name and the text around 
 from __future__ import annotations
 
 import re
+from sys import intern
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.evidence import NO_NAME, TLDS, is_version, needed, suffices
+from reducer.entities.evidence import NO_NAME, PLAIN, TLDS, Around, Row, all_rows, evidence, is_version, points
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
 MASK = bytes(46 if c == 1 else c if c in _KEPT else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
 _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_FOUR = rb"(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", _OCTET)
+_FOUR = rb"(?<=[0-9]\.)(?:O\.){2}O(?![0-9])".replace(b"O", _OCTET)
 _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])"
 # The last dot of a name or an address. One regex finds both, because dots are the most frequent anchor.
 _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
+# A full address or domain ends at a capital after its dot, and at a port in the output of tcpdump and netstat.
+_NEW_SENTENCE = re.compile(rb"\.(?=[A-Z][a-z])")
+SENTENCE = re.compile(rb"\.(?:%b)\.(?=[A-Z][a-z])" % b"|".join(sorted(PLAIN)))
+_PORT_BEFORE_TARGET = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?= > )")
+_PORT_AFTER_DOT = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?=[:,\s]|\Z)")
+_NETSTAT = re.compile(rb"(?:tcp|udp)[46]{0,2}[ \t]")
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # reserved addresses, and object ids in certificates
@@ -28,10 +35,15 @@ _DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
 
 
-def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
+Weighed = list[tuple[int, int, tuple[Row, ...]]]
+"""Start and end of what may be a domain or an address, and the rows of evidence that apply to it."""
+
+
+def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = None) -> list[Match]:
     """Return the IPv4 addresses and domains of `data`.
 
-    `mask` is its translation by MASK, in which spaces replace entities that are already known.
+    `mask` is its translation by MASK, in which spaces replace entities that are already known. Everything that is
+    weighed is added to `weighed`, unless it is None.
     """
     found: list[Match] = []
     done = 0  # end of the last name
@@ -42,25 +54,30 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
             address = _address(data, mask, dot, end, found=found)
             if address:
                 found.append(address)
+                done = end
             continue
         if dot < path_end or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
         start = _start_of_word(mask, dot, end, done)
         if start < 0:
             continue
-        level = needed(data[start:end])
-        if level == NO_NAME:
+        total = points(data[start:end])
+        if total is None:
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
                 continue
-            level = needed(data[start:end])
-            if level == NO_NAME:
+            total = points(data[start:end])
+            if total is None:
                 continue
         done = end
-        if suffices(data, level, start, end, found[-1][1] if found else 0):
+        at = Around(data, start, end, found[-1][1] if found else 0)
+        if weighed is not None and total != NO_NAME:
+            weighed.append((start, end, all_rows(at)))
+        shown = evidence(at, total)
+        if shown:
             canonical = mask[start:end]
-            found.append((start, end, "domain", canonical if canonical != data[start:end] else b""))
+            found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
     return found
 
 
@@ -92,10 +109,10 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
     start = dot - 1
     while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
         start -= 1
-    if mask[start:dot] not in _OCTETS or _is_longer(mask, end):
+    if mask[start:dot] not in _OCTETS or _is_longer(data, mask, start, end):
         return None
     is_defanged = 1 in data[start:end]
-    address = (start, end, "ipv4", mask[start:end] if is_defanged else b"")
+    address = (start, end, "ipv4 defanged", mask[start:end]) if is_defanged else (start, end, "ipv4", b"")
     last = mask[start - 1] if start else 32
     if last in _LETTERS:
         return address if may_start(mask, start) else None
@@ -105,7 +122,8 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
-        return address if is_range or start < 2 or mask[start - 2] not in _LETTERS else None
+        is_part = start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
+        return address if is_range or not is_part else None
     return None if _is_no_host(data, start, end) else address
 
 
@@ -116,10 +134,17 @@ def _is_no_host(data: bytes, start: int, end: int) -> bool:
     return is_version(data, start, end)
 
 
-def _is_longer(mask: bytes, end: int) -> bool:
-    """Return whether a word with an address in front goes on at `end`."""
+def _is_longer(data: bytes, mask: bytes, start: int, end: int) -> bool:
+    """Return whether a word with an address in front goes on at `end`, other than with a port or a new sentence."""
     after = mask[end] if end < len(mask) else 32
-    return after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha())
+    if after != 46:
+        return after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha())
+    if not mask[end + 1 : end + 2].isalnum() or _NEW_SENTENCE.match(data, end) or _PORT_BEFORE_TARGET.match(data, end):
+        return False
+    if not _PORT_AFTER_DOT.match(data, end):
+        return True
+    line = max(data.rfind(b"\n", max(0, start - 120), start) + 1, start - 120, 0)
+    return data[max(0, start - 3) : start] != b" > " and not _NETSTAT.match(data, line)
 
 
 def _start(data: bytes, mask: bytes, start: int, dot: int, *, end: int) -> int:

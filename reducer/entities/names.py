@@ -1,7 +1,7 @@
 """Find names of threat actors, malware and tools. One automaton finds listed names and the anchors of code names.
 
 `tests/tools/build_names.py` writes the list `names.txt`, NOTICE states its sources. Names match in any case, and `-`,
-`_` and space are equal. Ambiguous or short names match only as written in the list.
+`_` and space are equal; CobaltStrike is Cobalt Strike. Ambiguous or short names match only as written in the list.
 """
 
 from __future__ import annotations
@@ -43,6 +43,13 @@ _THREAT = (
 )
 _THREAT_AFTER = re.compile(rb"[ -](?:%b)(?![A-Za-z])" % _THREAT)
 _THREAT_BEFORE = re.compile(rb"(?:%b)(?: called| named| known as| dubbed| such as|:)? [\"']?\Z" % _THREAT)
+_HUMP = re.compile(rb"[a-z][A-Z]")
+_SENTENCE = re.compile(rb"""[\n.!?:>*"'(\[-][ ]{0,3}\Z""")
+_IN_SENTENCE = re.compile(rb" [a-z]+[ ,.]")
+_ACTS = re.compile(
+    rb"[^.\n]{0,80}?[ -](?:%b|APT|espionage|campaigns?|victims?|attack(?:s|ed|ers?)|target(?:s|ed)|deploy(?:s|ed)"
+    rb"|exploit(?:s|ed)|encrypt(?:s|ed))(?![A-Za-z])" % _THREAT
+)
 _PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
 _PLAIN_CODE = re.compile(rb"\A(apt|ta|fin|unc)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
 _FAMILIES = tuple(b" " + family for family in sorted(word_lists()[b"families"]))
@@ -52,15 +59,13 @@ _PART, _LONGEST = 1 << 20, 256  # bytes of a part of a text, and of an anchor
 
 
 class Name(NamedTuple):
-    """A listed name. `spellings` are the only ones that match, None if any spelling matches.
+    """A listed name: its canonical value by type, and its spellings, or None if any spelling matches.
 
-    An ordinary word counts only beside a word such as "ransomware", or after another name.
+    A spelling is true if it is a name only beside a word such as "ransomware", or after another name.
     """
 
-    types: tuple[str, ...]
-    canonical: bytes
-    spellings: frozenset[bytes] | None
-    is_ordinary: bool
+    canonical: dict[str, bytes]
+    spellings: dict[bytes, bool] | None
 
 
 @lru_cache(maxsize=1)
@@ -68,10 +73,15 @@ def listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
     """Return the automaton, the number of its first anchors that belong to code names, and the listed names."""
     table: dict[bytes, Name] = {}
     for kinds, case, written, other in _LINE.findall(files("reducer.entities").joinpath("names.txt").read_bytes()):
+        canonical = dict.fromkeys(map(_KINDS.__getitem__, kinds), other or written)
         key = written.translate(_LOW)
-        known = table.get(key, Name((), other or written, frozenset(), False))
-        spellings = None if known.spellings is None or case == b"~" else known.spellings | {written}
-        table[key] = Name(tuple(map(_KINDS.__getitem__, kinds)), known.canonical, spellings, case == b"?")
+        known = table.get(key, Name({}, {}))
+        is_any = known.spellings is None or case == b"~"
+        spellings = None if is_any else {**known.spellings, written: case == b"?"}  # type: ignore[dict-item]
+        table[key] = Name(canonical | known.canonical, spellings)
+        joined = key.replace(b" ", b"")
+        if case != b"?" and joined != key and len(joined) > 7:
+            table.setdefault(joined, Name(canonical, {written.replace(b" ", b""): False}))
     # Anchors start with a space, so that the automaton stays in its start state inside words: 200 instead of 90 MB/s.
     codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
     anchors = dict.fromkeys((*_FAMILIES, *codes))
@@ -122,11 +132,25 @@ def _listed_at(data: bytes, start: int, end: int, found: list[Match], table: dic
     """Yield `data[start:end]` with each type of the listed name that it is, if any. `found` are the names before it."""
     written = data[start:end]
     name = table.get(written.translate(_LOW))
-    if name is None or (name.spellings is not None and written not in name.spellings):
+    if name is None:
         return
-    if not name.is_ordinary or _is_threat(data, start, end, found):
-        for kind in name.types:
-            yield start, -end, kind, name.canonical
+    if name.spellings is not None:
+        is_weak = name.spellings.get(written)
+        if is_weak is None and _HUMP.search(written):  # HellCat, listed as Hellcat
+            is_weak = all(name.spellings.values())
+        if is_weak is None or (is_weak and not _is_threat(data, start, end, found)):
+            return
+        if not is_weak and _is_first_word(data, start, end) and not _is_threat(data, start, end, found):
+            return
+    for kind, canonical in name.canonical.items():
+        yield start, -end, kind, canonical
+
+
+def _is_first_word(data: bytes, start: int, end: int) -> bool:
+    """Return whether a word has its capital because it begins a sentence that is not about a threat: Tick the box."""
+    if not _IN_SENTENCE.match(data, end) or not data[start:end].istitle():
+        return False
+    return (not start or _SENTENCE.search(data, max(0, start - 4), start) is not None) and not _ACTS.match(data, end)
 
 
 def _anchors_in(shape: bytes, automaton: BytesAhoCorasick) -> Iterator[tuple[int, int, int]]:
@@ -179,7 +203,9 @@ def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> 
         if not canonical:
             code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
             listed = table.get(code.translate(_LOW))
-            canonical = listed.canonical if listed else code if code[-1:].isdigit() else code.title()
+            canonical = code if code[-1:].isdigit() else code.title()
+            if listed is not None:
+                canonical = listed.canonical.get(kind, canonical)
         found.append((start, end, kind, canonical))
     return found
 

@@ -35,7 +35,7 @@ _IPV6 = r"(?=[0-9a-f:.]{0,5}:)[0-9a-f:.]{2,45}"
 # Components of paths may contain spaces, but the last one ends at a space.
 _PARTS = r"""(?:\\{1,2}(?:(?! HK)[^\\/:*?"<>|,;\r\n\t]){1,80}(?<! )(?=\\)){0,20}\\{1,2}[^\\/:*?"<>|,;\s)\]}'`]{0,80}"""
 _WINDOWS_PATH = rf"(?:[a-z]:|%[a-z_()0-9]{{3,30}}%|\\\\[a-z0-9._$-]{{1,63}}){_PARTS}"
-_KEY = rf"HK(?:LM|CU|CR|U|CC|EY_[A-Z_]{{5,20}}){_PARTS}"
+_KEY = rf"HK(?:LM|CU|CR|U|CC|EY_[A-Z_]{{5,20}}):?{_PARTS}"
 _UNIX_ROOTS = (
     "applications|bin|boot|dev|etc|home|lib|library|mnt|opt|private|proc|root|run|sbin|srv|sys|system|tmp|users|usr|var"
 )
@@ -108,6 +108,7 @@ def _path(value: str) -> str:
 
 def _registry_key(value: str) -> str:
     hive, _, rest = value.replace("\\\\", "\\").partition("\\")
+    hive = hive.removesuffix(":")
     return f"{_HIVES.get(hive.upper(), hive.upper())}\\{rest}"
 
 

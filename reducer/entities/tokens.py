@@ -26,11 +26,12 @@ SHAPE = bytes(
 _NUMBER = re.compile(rb"cve {0,3}(0{4}) {1,3}(0{4,7})(?![0a-z])")
 _DASHES = re.compile(rb"[ ]?[-_\x04][ ]?")  # between the parts of a CVE number
 _ATTACK = re.compile(
-    rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
+    rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:(?:[./]|[\[(]\.[\])])(?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
     rb"(?![0-9A-Za-z])"
 )
 _ATTACK_ANCHOR = re.compile(rb"ta?0000")
 _COLONS = re.compile(rb":(?::|hh{0,3}:hh{0,3}:hh{0,3}:)")
+_PORT = re.compile(rb"\.[0-9]{1,5}\Z")
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 
 
@@ -61,14 +62,14 @@ def identifiers(data: bytes, shape: bytes) -> list[Match]:
         at, end = number.span()
         year, last = number.span(1)
         before = data[at + 3 : year]
-        is_joined = before in (b"", b" ") or _DASHES.fullmatch(before)
+        is_joined = before in (b"", b" ", b".") or _DASHES.fullmatch(before)
         if data[year] in b"12" and is_joined and _DASHES.fullmatch(data, last, number.start(2)) and may_start(data, at):
             found.append((at, end, "cve", b"CVE-%b-%b" % (data[year:last], data[number.start(2) : end])))
     for anchor in _ATTACK_ANCHOR.finditer(shape):
         at = anchor.start()
         m = _ATTACK.match(data, at)
         if m and may_start(data, at) and data[max(0, at - 4) : at].upper() != b"AML.":  # ATLAS
-            canonical = m[0].upper().replace(b"/", b".")
+            canonical = m[0].upper().replace(b"/", b".").translate(None, b"[]()")
             found.append((at, m.end(), "mitre_attack", canonical if canonical != m[0] else b""))
     return found
 
@@ -87,6 +88,9 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         end = start + len(data[start:done].rstrip(b"."))
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
+        port = _PORT.search(data, start, end)
+        if port and not _is_ipv6(data[start:end]) and b" > " in (data[end : end + 3], data[max(0, start - 3) : start]):
+            end = port.start()  # tcpdump: 2001:db8::1.443 > 2001:db8::2.51000
         value, after = data[start:end], data[end : end + 1]
         if after.isalnum() or after == b"_" or data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
             continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import NamedTuple
 
 from reducer.entities import scanner
 from reducer.entities.custom import Find
@@ -24,24 +26,33 @@ from reducer.entities.escapes import decoded
 from reducer.entities.pieces import mapped_back
 
 _SPACED = str.maketrans("-_", "  ")
-_NAMES = frozenset({"threat_actor", "malware", "tool"})
+NAMES = frozenset({"threat_actor", "malware", "tool"})
+"""The built-in types to which rule files can add words."""
+
+
+class Ignored(NamedTuple):
+    """What is not an entity of a type: values as `ignore_key` returns them, ends of values, networks of addresses."""
+
+    values: frozenset[str]
+    suffixes: tuple[str, ...]
+    networks: tuple[IPv4Network | IPv6Network, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The entity types of a folder of rules. It is immutable and can be shared between threads.
 
-    `custom` maps each custom type to its finders, and `ignored` maps a type to the values that are not entities, as
-    `ignore_key` returns them. Ignoring a domain also ignores its subdomains.
+    `custom` maps each custom type, and each built-in type that has further words, to finders. `ignored` maps a type to
+    what is not an entity of it.
     """
 
     custom: Mapping[str, tuple[Find, ...]]
-    ignored: Mapping[str, frozenset[str]]
+    ignored: Mapping[str, Ignored]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all types and groups."""
-        return (*ALL_TYPES, *GROUPS, *self.custom)
+        return tuple(dict.fromkeys((*ALL_TYPES, *GROUPS, *self.custom)))
 
     def expand(self, names: Iterable[str]) -> frozenset[str]:
         """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
@@ -75,14 +86,14 @@ BUILT_IN = Vocabulary({}, {})
 
 @lru_cache(maxsize=256)
 def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
-    scan = scanner(types.difference(vocabulary.custom))
-    ignored = {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
+    scan = scanner(types.intersection(ALL_TYPES))
+    ignored = {kind: some for kind, some in vocabulary.ignored.items() if kind in types}
     finders = [find for kind, finders in vocabulary.custom.items() if kind in types for find in finders]
     if not finders and not ignored:
         return scan
 
     def find(text: str) -> Sequence[Entity]:
-        found = sorted((*scan(text), *_custom(text, finders)), key=_order)
+        found = _without_overlaps([*scan(text), *_custom(text, finders)])
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
     return with_cache(find)
@@ -93,30 +104,36 @@ def _order(entity: Entity) -> tuple[int, int, str]:
 
 
 def _custom(text: str, finders: Iterable[Find]) -> list[Entity]:
-    """Return the entities of custom types, without those that overlap an earlier one of their type."""
+    """Return the entities of custom types."""
     plain, escapes = decoded(text)
     data = plain.encode("ascii", "replace")
     found: list[Unfolded] = []
     for find in finders:
         found += find(plain, data)
-    if escapes:
-        found = mapped_back(found, plain, escapes)
+    return entities_of(mapped_back(found, plain, escapes) if escapes else found, text)
+
+
+def _without_overlaps(found: Iterable[Entity]) -> list[Entity]:
+    """Return entities in order, without those that overlap an earlier one of their type."""
     ends: dict[str, int] = {}
     entities: list[Entity] = []
-    for entity in sorted(entities_of(found, text), key=_order):
+    for entity in sorted(found, key=_order):
         if entity.start >= ends.get(entity.type, 0):
             ends[entity.type] = entity.end
             entities.append(entity)
     return entities
 
 
-def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
-    value, values = ignore_key(entity), ignored.get(entity.type, frozenset())
-    while entity.type == "domain" and "." in value and value not in values:
-        value = value.partition(".")[2]
-    return value in values
+def _is_ignored(entity: Entity, ignored: Mapping[str, Ignored]) -> bool:
+    if entity.type not in ignored:
+        return False
+    values, suffixes, networks = ignored[entity.type]
+    value = ignore_key(entity)
+    if value in values or value.lower().endswith(suffixes):
+        return True
+    return bool(networks) and any(ip_address(value) in network for network in networks)
 
 
 def ignore_key(entity: Entity) -> str:
     """Return the value that identifies an ignored entity: for a name its spelling, otherwise the canonical value."""
-    return entity.value.translate(_SPACED).lower() if entity.type in _NAMES else entity.canonical
+    return entity.value.translate(_SPACED).lower() if entity.type in NAMES else entity.canonical

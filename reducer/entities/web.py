@@ -24,13 +24,14 @@ _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
 _STOP = re.compile(
     rb""",(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\.
       | [0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9.]) | [0-9a-fA-F]{32} | [0-9]{4}-[0-9]{2}-[0-9]{2} )  # in CSV
-    | ;(?= \Z | h(?:tt|xx)ps?:// )
+    | ;(?= \Z | h(?:tt|xx)ps?:// | (?:chmod|curl|wget|cd|rm|sh|bash)(?![a-z0-9=]) )
     | &(?: quot | lt | gt | apos | nbsp | \#(?:39|34|x27|x22) );
     | '(?= [^A-Za-z0-9] | \Z )
     | \*\*
     | \[(?! [A-Za-z0-9_.-]{0,64} \]= )""",
     re.VERBOSE,
 )
+_FIELD = re.compile(rb",[a-z][a-z_-]{1,30},")  # of a line of CSV that starts with a URL
 _PATH_BYTES = 512  # of the first part of a path that is read
 _MAX_LOOK_AHEAD = 80  # bytes, of `_STOP`
 _ROUND = re.compile(rb"[()]")
@@ -142,6 +143,8 @@ def _cut(path: bytes, before: bytes) -> int:
     end = len(path)
     if before in (b",", b"'", b"*") and before in path:
         end = path.find(before)
+    elif before in (b"", b"\n") and (m := _FIELD.search(path)):
+        end = m.start()
     quotes = counted = 0
     for m in _STOP.finditer(path, 0, end):
         at = m.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from ipaddress import IPv4Network, IPv6Network, ip_interface
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,17 +13,18 @@ from reducer.entities.custom import (
     CustomTypeError,
     Find,
     compile_pattern,
+    unnamed_value,
     word_error,
     word_finder,
 )
 from reducer.entities.entity import ALL_TYPES, GROUPS
-from reducer.entities.vocabulary import Vocabulary, ignore_key
+from reducer.entities.vocabulary import NAMES, Ignored, Vocabulary, ignore_key
 from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
 from reducer.paths.parser import FUNCTIONS
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys, IgnoreKeys, Rule
-from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
+from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain, replaced
 from reducer.rules.steps import named
 from reducer.rules.validation import listed, validated
 
@@ -82,15 +84,13 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]], words_in: WordsIn) -> 
     ignoring: list[tuple[Definition, tuple[str, ...]]] = []
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
-        if definition.name not in ALL_TYPES:
-            custom[definition.name] = _finders(definition, keys, words_in) if isinstance(keys, EntityKeys) else ()
+        finders = _finders(definition, keys, words_in) if isinstance(keys, EntityKeys) else ()
+        if finders or definition.name not in ALL_TYPES:
+            custom[definition.name] = finders
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom), {})
-    ignored: dict[str, frozenset[str]] = {}
-    for definition, values in ignoring:
-        keys_of = (_ignored(known, definition, number, value) for number, value in enumerate(values))
-        ignored[definition.name] = frozenset(keys_of)
+    ignored = {definition.name: _ignored(known, definition, values) for definition, values in ignoring}
     return Vocabulary(known.custom, MappingProxyType(ignored))
 
 
@@ -123,8 +123,14 @@ def _keys(definition: Definition) -> EntityKeys | IgnoreKeys | None:
     if name in GROUPS:
         report.add(key, "E094", f"`{name}` is a group of types", f"use one of its types: {listed(GROUPS[name])}")
         return None
-    model: type[EntityKeys | IgnoreKeys] = IgnoreKeys if name in ALL_TYPES else EntityKeys
-    return validated(model, plain(node), node, report)
+    if name in ALL_TYPES and name not in NAMES:
+        return validated(IgnoreKeys, plain(node), node, report)
+    keys = validated(EntityKeys, plain(node), node, report)
+    if keys is None or keys.finds_something or (name in NAMES and keys.ignore):
+        return keys
+    subject, further = (f"`{name}`", ", `ignore`") if name in NAMES else ("a custom entity type", "")
+    report.add(node, "E093", f"{subject} needs `pattern`, `words`{further} or `words_file`")
+    return None
 
 
 def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tuple[Find, ...]:
@@ -143,23 +149,64 @@ def _finders(definition: Definition, keys: EntityKeys, words_in: WordsIn) -> tup
     if words:
         finders.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
     for number, text in enumerate(keys.pattern or ()):
+        at = locate(node, ("pattern", number))
         try:
             finders.append(compile_pattern(definition.name, text))
         except CustomTypeError as error:
-            at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
-            report.add(at, "E095", error.message, error.help)
+            report.add(part(at, error.column - 1, error.width), "E095", error.message, error.help)
+            continue
+        if group := unnamed_value(text):
+            start, end = group
+            named = f"(?P<value>{text[start + 1 :]}"
+            message = "the value is the whole match, because this group has no name"
+            fix = replaced(at, text[:start] + named)
+            report.add(part(at, start, end - start), "W073", message, f"write `{named[: end - start + 9]}`", fix)
     return tuple(finders)
 
 
-def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
+def _ignored(vocabulary: Vocabulary, definition: Definition, values: tuple[str, ...]) -> Ignored:
+    """Return what the values of `ignore` stand for; report those that no entity can be."""
+    name = definition.name
+    exact: set[str] = set()
+    suffixes: list[str] = []
+    networks: list[IPv4Network | IPv6Network] = []
+    for number, value in enumerate(values):
+        host = value.lower().removeprefix("*.").rstrip(".")
+        if name in GROUPS["ip"] and "/" in value:
+            networks += _network(definition, number, value)
+        elif name == "domain" and _HOST.fullmatch(host):
+            exact.add(host)
+            suffixes.append(f".{host}")
+        elif value.startswith("*") and len(value) > 2:
+            suffixes.append(value[1:].lower())
+        else:
+            exact.add(_value(vocabulary, definition, number, value))
+    return Ignored(frozenset(exact), tuple(suffixes), tuple(networks))
+
+
+def _network(definition: Definition, number: int, value: str) -> list[IPv4Network | IPv6Network]:
+    """Return the network of a text, or report that it is not one of this type."""
+    at, kind = locate(definition.node, ("ignore", number)), definition.name
+    try:
+        address = ip_interface(value)
+    except ValueError:
+        definition.report.add(at, "E097", f"`{value}` is not a network", "write a network as `10.0.0.0/8`")
+        return []
+    if kind != f"ipv{address.version}":
+        definition.report.add(
+            at, "E097", f"`{value}` is not a network of the type `{kind}`", f"ignore it as `ipv{address.version}`"
+        )
+    elif address.ip != address.network.network_address:
+        definition.report.add(at, "E097", f"`{value}` is one address of a network", f"write `{address.network}`")
+    return [address.network]
+
+
+def _value(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
     """Return the form of an ignored value that entities are compared with; report it if it is not an entity."""
     name = definition.name
     for entity in vocabulary.scanner(frozenset({name}))(value):
         if entity.start == 0 and entity.end == len(value):
             return ignore_key(entity)
-    host = value.lower().removeprefix("*.").rstrip(".")
-    if name == "domain" and _HOST.fullmatch(host):
-        return host
     # A custom type without finders is already reported.
     if vocabulary.custom.get(name) != ():
         message = f"`{value}` is not an entity of the type `{name}`"

@@ -120,22 +120,28 @@ class IgnoreKeys(Model):
 
 
 class EntityKeys(Model):
-    """The definition of one entity type in a rule file."""
+    """What a rule file defines for an own entity type, or for a built-in type of names."""
 
-    pattern: Names | None = Field(None, description="One or several regexes.")
+    pattern: Names | None = Field(
+        None, description="One or several regexes. The value is the whole match, or the group `(?P<value>...)`."
+    )
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
         Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], Field(min_length=1), ONE_OR_LIST] | None
     ) = Field(None, description="A text file with one word per line, next to the rule file.")
     case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
-    ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")
+    ignore: Names | None = Field(
+        None, description="Values that are not entities of this type; also `10.0.0.0/8` and `*.corp.local`."
+    )
+
+    @property
+    def finds_something(self) -> bool:
+        """Return whether a key defines what entities are."""
+        return self.pattern is not None or self.words is not None or self.words_file is not None
 
     @model_validator(mode="after")
-    def _finds_something(self) -> EntityKeys:
-        has_words = self.words is not None or self.words_file is not None
-        if not has_words and self.pattern is None:
-            raise PydanticCustomError("E093", "a custom entity type needs `pattern`, `words` or `words_file`")
-        if not has_words and self.case_sensitive is not None:
+    def _is_about_words(self) -> EntityKeys:
+        if self.pattern is not None and self.words is self.words_file is None and self.case_sensitive is not None:
             advice = "start the pattern with `(?i)` to ignore case"
             raise PydanticCustomError("E094", "`case_sensitive` applies to words only", {"help": advice})
         return self

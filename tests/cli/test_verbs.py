@@ -114,3 +114,17 @@ def test_a_share_is_written_with_or_without_a_percent_sign() -> None:
     for text in ("101", "160%", "-1", "-5%", "nan", "inf", "x", ""):
         with pytest.raises(ArgumentTypeError, match=r"expected a share such as 95% or 0\.95"):
             share(text)
+
+
+def test_entities_explain_prints_the_evidence(cli: Cli) -> None:
+    """Also for what is no host; the sum of the points decides."""
+    shown = cli("entities", "-", "--explain", stdin=b'f("evil.shop", x)\nFirefox 115.2.3.4\n').out
+    assert shown.splitlines() == [
+        "evil.shop: a host (+3)",
+        "     +7  other top-level domain",
+        "     +4  the whole of a quoted string",
+        "     -8  a call or an operator on its line",
+        "115.2.3.4: no host (-1)",
+        "     +1  four numbers",
+        "     -2  a product before it",
+    ]

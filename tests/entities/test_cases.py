@@ -126,7 +126,8 @@ def test_what_a_dot_in_brackets_does_not_make_a_host(dot: str, pair: str) -> Non
 
 NAMES = files("reducer.entities").joinpath("names.txt").read_text("utf-8")
 LISTED = {name for _, name in re.findall("(?m)^[amt]+([=~])([^|\n]+)", NAMES)}
-WORDS = "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping mercury Mercury conti"
+WORDS = "waren Mitglieder komplex bonsoir minimo frutas "
+WORDS += "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping mercury Mercury conti"
 
 
 @pytest.mark.parametrize(
@@ -137,6 +138,8 @@ WORDS = "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping
         *WORDS.split(),
         "https://x.com/emotet-loader emotet.ru files/emotet/a.exe bob@emotet.com",
         "Emotets xEmotet Emotet_x Emotet2",
+        "end. Tick the box. Watchdog timer runs. Patchwork of fields. Maze of rooms",
+        "Die Mitglieder waren komplex. Bonsoir. Il minimo. Las frutas",
     ],
 )
 def test_tactics_animals_words_and_parts_of_addresses_are_no_names(text: str) -> None:
@@ -175,16 +178,22 @@ def test_no_listed_name_can_break_a_marker() -> None:
 
 @pytest.mark.data
 def test_the_list_is_what_its_generator_writes(data: Path) -> None:
-    assert build_names.content(data / "entities" / "names.json", data / "common_words.txt") == NAMES
+    """The generator reads packages that nothing else needs; its docstring names them."""
+    for package in ("wordfreq", "pymispgalaxies", "cape_parsers"):
+        pytest.importorskip(package)
+    assert build_names.content(data / "entities" / "names.json") == NAMES
 
 
-@pytest.mark.data
-def test_forms_are_names_of_their_list(data: Path) -> None:
-    """The generator checks the other sections against packages that the tests do not need."""
-    names = [entry["name"] for entry in json.loads((data / "entities" / "names.json").read_bytes())]
-    assert build_names.without_source("names", names) == []
-    assert "LummaC2" in build_names.without_source("malpedia", names)
-    assert set(build_names.forms()) == {"names", "tidal-software", "malpedia", "CAPE-parsers"}
+def test_a_name_has_one_canonical_name_of_each_type() -> None:
+    canonical: dict[tuple[str, str], str] = {}
+    for kinds, name, other in re.findall(r"(?m)^([amt]+)[=~?]([^|\n]+)\|?(.*)$", NAMES):
+        for kind in kinds:
+            key = (kind, re.sub("[-_ ]", "", name.lower()))
+            assert canonical.setdefault(key, other or name) == (other or name)
+    actors = {value for (kind, _), value in canonical.items() if kind == "a"}
+    malware = {value for (kind, _), value in canonical.items() if kind == "m"}
+    assert {"APT28", "APT41", "FIN7", "Turla"} <= actors
+    assert {"APT28", "APT41", "FIN7", "APT29"}.isdisjoint(malware)
 
 
 # --- the interface
@@ -225,7 +234,7 @@ def test_a_scanner_is_made_once_and_shared_by_threads() -> None:
     find = scanner(frozenset(TYPES))
     assert scanner(frozenset(TYPES)) is find
     scan("evil.com").clear()  # callers cannot change the cache
-    assert find("evil.com") == (Entity("domain", "evil.com", "evil.com", 0, 8),)
+    assert find("evil.com") == (Entity("domain", "evil.com", "evil.com", 0, 8, "name"),)
     with ThreadPoolExecutor(4) as pool:
         assert {tuple(found) for found in pool.map(find, [TEXT] * 200)} == {tuple(scan(TEXT))}
 

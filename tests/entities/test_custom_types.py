@@ -47,9 +47,9 @@ def test_positions_types_and_canonical_values() -> None:
     text = "🙂 web01 at 192.0.2.7 has INC-123456"
     found = known.scanner(known.expand(["ticket", "jewel", "ip"]))(text)
     assert [astuple(entity) for entity in found] == [
-        ("jewel", "web01", "Web01", 2, 7),
-        ("ipv4", "192.0.2.7", "192.0.2.7", 11, 20),
-        ("ticket", "INC-123456", "INC-123456", 25, 35),
+        ("jewel", "web01", "Web01", 2, 7, ""),
+        ("ipv4", "192.0.2.7", "192.0.2.7", 11, 20, ""),
+        ("ticket", "INC-123456", "INC-123456", 25, 35, ""),
     ]
     assert all(text[entity.start : entity.end] == entity.value for entity in found)
 
@@ -63,7 +63,7 @@ def test_groups_and_own_types_expand_and_unknown_ones_raise() -> None:
     assert BUILT_IN.scanner(types) is known.scanner(types) is scanner(types)
 
 
-TICKET = {"pattern": [r"INC-\d+", "(?:^|key=)([a-z]+)", "x.*y|x1"]}
+TICKET = {"pattern": [r"INC-\d+", "(?:^|key=)(?P<value>[a-z]+)", "x.*y|x1"]}
 JEWEL = {"words": ["ab", "a b", "abc", "web-01", "Größe"]}
 KNOWN = vocabulary({"ticket": TICKET, "jewel": JEWEL, "domain": {"ignore": ["b.com"]}})
 _PIECES = ["INC-1", "7", "key=", "abc", "x1", "web-01", "größe", "a b", "b.com", ", ", "\\n", "…[", *"xy\n]🙂 \ud800"]
@@ -141,7 +141,9 @@ def test_any_text_is_a_pattern_or_refused_at_a_column(text: str) -> None:
         assert 1 <= refusal.column <= max(1, len(text))
 
 
-@pytest.mark.parametrize("pattern", [r"(?:imei[ :=]{1,3}([0-9]{15})|serial=([0-9]{8}))", r"(?:imei=([0-9]{15}))+"])
+@pytest.mark.parametrize(
+    "pattern", [r"(?:imei[ :=]{1,3}(?P<value>[0-9]{15})|serial=[0-9]{8})", r"(?:imei=(?P<value>[0-9]{15}))+"]
+)
 def test_a_pattern_whose_values_no_marker_can_mention_is_refused(pattern: str) -> None:
     """Without the refusal, its values would never be found, or `truncate` would keep every text that contains one."""
     with pytest.raises(CustomTypeError, match="the group of the value must not be"):

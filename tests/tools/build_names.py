@@ -1,10 +1,11 @@
-"""Write `reducer/entities/names.txt`: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
+"""Write `reducer/entities/names.txt`: `python -m tests.tools.build_names NAMES.json`.
 
-NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in
-English (3 and more: an ordinary word). `forms.txt` overrides their forms and adds names from two packages, which this
-needs: `pip install --no-deps pymispgalaxies==1.1.1 CAPE-parsers==0.1.73`. A line of the result is types (`a` actor, `m`
-malware, `t` tool), case (`=` only as written, `~` in any case, `?` only beside a word such as "ransomware"), name, and
-`|canonical` if that is another name.
+NAMES.json holds `{name, types: [actor|malware], clusters}` from MISP galaxy. Newer names are from packages, and how
+common a word is from wordfreq: `pip install --no-deps pymispgalaxies==1.1.1 CAPE-parsers==0.1.73 && pip install
+wordfreq==3.1.1`. To refresh the list, install newer ones, and change their versions here and in NOTICE. `forms.txt`
+overrides what the rules below decide. A line of the result is types (`a` actor, `m` malware, `t` tool), case (`=` only
+as written, `~` in any case, `?` as written and beside a word such as "ransomware"), name, and `|canonical` if that is
+another name.
 """
 
 from __future__ import annotations
@@ -12,23 +13,42 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from importlib.metadata import files
 from importlib.resources import files as resources
-from itertools import chain
 from pathlib import Path
 
 HERE = Path(__file__).parent
 OUT = HERE.parents[1] / "reducer" / "entities" / "names.txt"
 
+LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "pl", "sv", "id", "tr", "ro", "cs", "hu", "da", "fi")
+"""The largest languages with Latin letters. Names are ASCII, so words of other scripts are never names."""
+RARE, UNUSUAL, FREQUENT, MARKED_WORD, ARTICLE = 1.6, 2.6, 4.0, 4.1, 6.0
+"""Frequencies of words as powers of ten per billion words: 1.6 is once in 25 million words, 4 is once in 100,000."""
+
+CLUSTERS = {
+    "a": ("threat-actor", "microsoft-activity-group", "mitre-intrusion-set", "tidal-groups"),
+    "m": (
+        *("ransomware", "malpedia", "mitre-malware", "tool", "rat", "botnet", "banker", "stealer", "backdoor"),
+        *("android", "exploit-kit", "cryptominers"),
+    ),
+    "t": ("mitre-tool",),
+}
+"""The clusters of MISP galaxy by the type of their names."""
+
 SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
 # Not names: a file, "Group 3", a detection name of one product, a placeholder.
 JUNK = re.compile(
-    r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+"
+    r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+|[gs]\d{4}"
     r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\b(?:campaign|v\d.*)"
     r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
-RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
-KIND = re.compile(r"(?i)[ _-](?:ransomware|stealer)$")
+NUMBER = re.compile(r"\s*\([^)]*\)\s*$| - [GS]\d{4}$")
+KIND = re.compile(
+    r"(?i)[ _-](?:ransomware|stealer|loader|backdoor|botnet|wiper|cryptor|locker|rat|virus|(?:banking )?trojan)$"
+)
+MARKED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]")
 ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
 # System commands, products, companies and jargon that name lists contain because malware abuses them.
 KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
@@ -36,111 +56,156 @@ KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
 KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
 
 
-def forms() -> dict[str, list[tuple[str, str, str]]]:
-    """Return the types, the case and name, and the rest of each line of `forms.txt` by its section."""
-    sections = re.findall(r"(?m)^\[(.+)\]\n([^\[]*)", (HERE / "forms.txt").read_text(encoding="utf-8"))
-    return {section: re.findall(r"(?m)^([amt]+)([=~?][^|\n]+)(.*)$", lines) for section, lines in sections}
+def forms() -> dict[str, tuple[str, str, str]]:
+    """Return the types, the case and name, and the rest of each line of `forms.txt` by the name in lower case."""
+    lines = re.findall(r"(?m)^([amt]+)([=~?][^|\n]+)(.*)$", (HERE / "forms.txt").read_text(encoding="utf-8"))
+    return {form[1:].lower(): (types, form, rest) for types, form, rest in lines}
 
 
-def without_source(section: str, listed: list[str]) -> list[str]:
-    """Return the names of a section of `forms.txt` that its list does not contain, in any spelling."""
-    known = {key for name in listed for key in (_key(name), _key(KIND.sub("", name)))}
-    return [form[1:] for _, form, _ in forms()[section] if _key(form[1:]) not in known]
+def sources(names: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the type, the name and the list of each name."""
+    for entry in json.loads(names.read_text(encoding="utf-8")):
+        is_ransomware = entry["clusters"] == ["ransomware"]
+        for kind in (*entry["types"], *("tool" for cluster in entry["clusters"] if cluster == "mitre-tool")):
+            yield kind[0], entry["name"], "ransomware" if is_ransomware else "names"
+    for kind, clusters in CLUSTERS.items():
+        for cluster in clusters:
+            for value in _values(cluster):
+                for name in (value["value"], *value.get("meta", {}).get("synonyms", ())):
+                    yield kind, name, cluster
+    for value in _values("tidal-software"):
+        if "/lolbas-project" in value["description"].lower():
+            continue  # a program of Windows
+        yield value["meta"]["type"][0][0], value["value"], "tidal-software"
+    for file in files("CAPE-parsers") or ():
+        if re.match("cape_parsers/CAPE/(?:core|community)/[A-Z]", str(file)):
+            yield "m", file.stem, "CAPE-parsers"
 
 
-def listed_in_package(section: str) -> list[str]:
-    """Return the names in CAPE-parsers, which has a module for each malware, or in a cluster of pymispgalaxies."""
-    if section == "CAPE-parsers":
-        return [file.stem for file in files(section) or ()]
-    cluster = resources("pymispgalaxies").joinpath(f"data/misp-galaxy/clusters/{section}.json")
-    values = json.loads(cluster.read_text(encoding="utf-8"))["values"]
-    return [name for value in values for name in (value["value"], *value.get("meta", {}).get("synonyms", ()))]
+def _values(cluster: str) -> list[dict]:
+    """Return the values of a cluster of MISP galaxy."""
+    path = resources("pymispgalaxies").joinpath(f"data/misp-galaxy/clusters/{cluster}.json")
+    return json.loads(path.read_text(encoding="utf-8"))["values"]
 
 
 def _key(name: str) -> str:
-    return re.sub(r"\s*\([^)]*\)\s*$|[-_ ]", "", name.lower())
+    return re.sub(r"[-_ ]", "", NUMBER.sub("", name.lower()))
 
 
-def kinds_of(entry: dict) -> str:
-    """Return the types of an entry: `a` (actor), `m` (malware), `t` (tool: dual-use software that MITRE lists)."""
-    return "".join(kind[0] for kind in entry["types"]) + "t" * ("mitre-tool" in entry["clusters"])
+@cache
+def frequency(language: str, word: str) -> float:
+    """Return how common a word is in a language: 3 is once in a million words, 0 is never."""
+    from wordfreq import zipf_frequency
+
+    return zipf_frequency(word, language)
 
 
-def case(name: str, entry: dict, common: set[str]) -> str | None:
-    """Return `~` if a name matches in any case, `=` if only as written, or None if it is an ordinary word."""
-    zipf, words = entry["zipf"], re.findall("[a-z]+", name.lower())
-    is_actor, is_ransomware = "actor" in entry["types"], set(entry["clusters"]) == {"ransomware"}
+def common_in_any(word: str) -> float:
+    """Return how common a word is in the language in which it is most common."""
+    return max(frequency(language, word) for language in LANGUAGES)
+
+
+def commonness(words: Collection[str]) -> float:
+    """Return how common the rarest of some words is, in the language in which they are most common."""
+    return max(min((frequency(language, word) for word in words), default=0.0) for language in LANGUAGES)
+
+
+def case(name: str, kinds: set[str], is_ransomware: bool) -> str | None:
+    """Return `~` if a name matches in any case, `=` only as written, `?` only beside a threat, or None if never."""
+    plain = name.lower()
     if name in KEPT:
         return "="
-    if name.lower() in KNOWN or name.lower().replace(" ", "-") in KNOWN:
+    if plain in KNOWN or plain.replace(" ", "-") in KNOWN or len(name) < 3:
         return None
-    if zipf >= 3:
-        if name.isupper() and len(name) > 4 and zipf < 4.1 and not is_ransomware:
-            return "="  # MERCURY
-        return "=" if is_actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
-    is_common = zipf > 0 or len(words) > 1 or not common.isdisjoint(words)
-    if is_ransomware and (zipf >= 2.2 or (name.islower() and is_common)):
-        return None
-    if len(name) < 4:
-        return "=" if is_actor and zipf < 2 and name.isupper() else None
-    if all(len(word) < 3 or word in common for word in words) and not re.search(r"\d", name):
-        return "=" if name != name.lower() and (is_actor or not is_ransomware or len(words) == 1) else None
-    if zipf < 2 and len(name) > 4:
+    words = re.split("[ _-]", plain)
+    words = [word for word in words if common_in_any(word) < ARTICLE] or words
+    common = 0.0 if re.search(r"\d", name) else commonness(words)
+    if len(words) > 1:
+        if common < FREQUENT:
+            return "~"
+        return None if name == plain else "?" if is_ransomware else "="
+    if len(name) == 3:  # an anchor of three letters is in too many words
+        return "=" if "a" in kinds and common < 2 and name.isupper() else None
+    if len(name) == 4 and not name.isalpha():
+        return "?" if name != plain else None
+    if common < RARE and len(name) > 4:
         return "~"
-    return "=" if name != name.lower() or len(words) > 1 or not name.isalpha() else None
+    if name == plain:
+        return None
+    is_marked = MARKED.search(name) or (name.isupper() and len(name) > 4 and not is_ransomware)
+    if common < (MARKED_WORD if is_marked else UNUSUAL):
+        return "="
+    return "?" if common < FREQUENT else None
 
 
-def canonical_names() -> dict[str, str]:
-    """Return the first name of each line of `synonyms.txt` by the keys of all names in the line."""
-    found: dict[str, str] = {}
-    for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():
-        first, *others = line.split("|")
-        for name in (first, *others):
-            found.setdefault(_key(name), first)
+def canonical_names() -> dict[str, dict[str, str]]:
+    """Return the first name of each line of `synonyms.txt` by the type and the keys of all names in the line."""
+    found: dict[str, dict[str, str]] = {"a": {}, "m": {}, "t": {}}
+    sections = re.split(r"(?m)^\[(?:threat_actor|malware)\]\n", (HERE / "synonyms.txt").read_text(encoding="utf-8"))
+    for kinds, section in zip(("a", "amt"), sections[1:], strict=True):
+        for first, *others in (line.split("|") for line in section.splitlines()):
+            for kind in kinds:
+                for name in (first, *others):
+                    found[kind].setdefault(_key(name), first)
     return found
 
 
-def forms_of(name: str, commands: set[str]) -> set[str]:
-    """Return a name that can be in a text, also without a word such as "ransomware" at its end."""
-    name = re.sub(r"\s*\([^)]*\)\s*$", "", name).strip(" ,").replace("‑", "-")
-    stem = RANSOM.sub("", name)
-    # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
-    short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
-    shaped = {form for form in (name, short) if SHAPE.fullmatch(form) and not JUNK.fullmatch(form)}
-    return {form for form in shaped if form.lower() not in commands}
+def forms_of(name: str) -> set[str]:
+    """Return a name that can be in a text, without "ransomware" and with or without another such word at its end."""
+    name = NUMBER.sub("", name).strip(" ,").replace("‑", "-")
+    stem = KIND.sub("", name)
+    is_clear = MARKED.search(stem) or (len(stem) > 3 and common_in_any(stem.lower()) < UNUSUAL)
+    if name.lower().endswith("ransomware") and len(stem) > 2:
+        name = stem
+    # "LockBit Locker" is also LockBit; "Cryptographic Locker" gives no more than a word.
+    shaped = (name, stem) if is_clear and " " not in stem else (name,)
+    return {form for form in shaped if SHAPE.fullmatch(form) and not JUNK.fullmatch(form)}
 
 
-def content(names_path: Path, words_path: Path) -> str:
+def lines_of(form: str, how: str, kinds: set[str], canonical: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the lines of a name, one for each canonical name."""
+    by_name: dict[str, set[str]] = {}
+    for kind in kinds:
+        by_name.setdefault(canonical[kind].get(_key(form), form), set()).add(kind)
+    for name, types in by_name.items():
+        yield "".join(sorted(types)) + how + form + (f"|{name}" if name != form else "")
+
+
+def content(names: Path) -> str:
     """Return the content of `names.txt`."""
-    common = set(words_path.read_text(encoding="utf-8").lower().split())
-    entries = json.loads(names_path.read_text(encoding="utf-8"))
-    commands = {entry["name"].lower()[:-4] for entry in entries if entry["name"].lower().endswith(".exe")}
     kinds: dict[str, set[str]] = {}
-    chosen: dict[str, str] = {}
-    for entry in entries:
-        for form in forms_of(entry["name"], commands):
-            how = case(form, entry, common)
-            if how is not None:
-                kinds.setdefault(form.lower(), set()).update(kinds_of(entry))
-                chosen[form] = how
-    lines, overridden = [], set()
-    for types, form, rest in chain.from_iterable(forms().values()):
-        key = form[1:].lower()
-        overridden.add(key)
-        lines.append("".join(sorted(kinds.get(key, set()).union(types))) + form + rest)
-    canonical = canonical_names()
-    for form, how in chosen.items():
-        other = canonical.get(_key(form), form)
-        if form.lower() not in overridden:
-            lines.append("".join(sorted(kinds[form.lower()])) + how + form + (f"|{other}" if other != form else ""))
+    lists: dict[str, set[str]] = {}
+    commands: set[str] = set()
+    known: set[str] = set()
+    for kind, name, source in sources(names):
+        known |= {_key(name), _key(KIND.sub("", name))}
+        if name.lower().endswith(".exe"):
+            commands.add(name.lower()[:-4])
+        if source == "ransomware" and re.fullmatch("[a-z ]+", name):
+            name = name.title()  # its leak sites are listed in lower case
+        for form in forms_of(name):
+            kinds.setdefault(form.lower(), set()).add(kind)
+            lists.setdefault(form, set()).add(source)
+    overridden, canonical = forms(), canonical_names()
+    if unknown := [name for name in overridden if _key(name) not in known]:
+        sys.exit(f"in none of the lists: {', '.join(unknown)}")
+    # The canonical spelling of a name without synonyms is that of `forms.txt`, or of the most lists.
+    spellings = [(form[1:], rest[1:] or form[1:]) for _, form, rest in overridden.values()]
+    in_order = sorted(lists, key=lambda form: (form.islower(), -len(lists[form]), form.lower(), form[::-1]))
+    for form, name in (*spellings, *zip(in_order, in_order, strict=True)):
+        for found in canonical.values():
+            found.setdefault(_key(form), name)
+    lines = []
+    for key, (types, form, _) in overridden.items():
+        lines += lines_of(form[1:], form[0], kinds.get(key, set()).union(types), canonical)
+    for form, its_lists in lists.items():
+        key = form.lower()
+        if key not in overridden and key not in commands:
+            how = case(form, kinds[key], its_lists == {"ransomware"})
+            lines += lines_of(form, how, kinds[key], canonical) if how else ()
     lines.sort(key=lambda line: (re.sub("^[amt]+[=~?]", "", line).lower(), line))
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    entries = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    for section in forms():
-        names = [entry["name"] for entry in entries] if section == "names" else listed_in_package(section)
-        if unknown := without_source(section, names):
-            sys.exit(f"not in {section}: {', '.join(unknown)}")
-    OUT.write_text(content(Path(sys.argv[1]), Path(sys.argv[2])), encoding="utf-8")
+    OUT.write_text(content(Path(sys.argv[1])), encoding="utf-8")
