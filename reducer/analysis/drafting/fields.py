@@ -183,8 +183,8 @@ def copies(root: Profile, little: int) -> dict[Path, Path]:
     return found
 
 
-def _rank(place: Profile) -> tuple[int, bool, int]:
-    return len(place.path), not is_known(place.path), len(path_text(place.path))
+def _rank(place: Profile) -> tuple[bool, int, int]:
+    return not is_known(place.path), len(place.path), len(path_text(place.path))
 
 
 def _values(place: Profile) -> str:

@@ -15,7 +15,7 @@ from reducer.paths.written import path_text
 
 _SEVERITY = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
 _TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
-_KIND = re.compile(r"(?i)(?:type|kind|category|rule|reason|class|title|name|check|event|alert)(?:_?(?:id|name))?$")
+_KIND = re.compile(r"(?i)(?:type|kind|category|rule|reason|class|title|check|event|alert)(?:_?(?:id|name))?$")
 _NUMBER, _DATE, _WORD = 1, 2, 3
 """The kinds of ranks of values."""
 _SEVERE = re.compile("(?i)(?:critical|high|severe|malicious|suspicious|fail(?:ed|ure)?|error|fatal|vulnerable|down)")
@@ -42,7 +42,7 @@ class Items:
 
     def severity(self) -> Field | None:
         """Return the field that ranks items by severity or score, or None."""
-        for field in self.fields:
+        for field in sorted(self.fields, key=lambda field: not field.is_small_set):
             if _SEVERITY.search(path_text(field.keys)) and self._has_ranks(field, (_NUMBER, _WORD)):
                 return field
         return None
@@ -70,7 +70,7 @@ class Items:
             is_repeated = 1 < different <= most and different * 2 <= self.count
             if is_type and is_repeated and (not found or different > len(found[0].place.distinct)):
                 found = [field]
-        if found and severity is not None and severity not in found and severity.is_small_set:
+        if severity is not None and severity not in found and severity.is_small_set:
             found.append(severity)
         return found
 
@@ -96,7 +96,7 @@ def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
     """Return the action that keeps about `amount` items of each list, and which of them stay."""
     kinds = [] if items.place.is_map else items.kinds(amount)
     severity, time = items.severity(), items.time()
-    mark = {"mark": _mark((*kinds, severity))}
+    mark = {} if items.place.is_map else {"mark": _mark((*kinds, severity))}
     if kinds:
         return {"dedupe": _of_each(kinds, amount), **mark}, f"some of each {_names(kinds)} stay"
     action: dict[str, Any] = {"limit": ends(amount)}

@@ -63,10 +63,6 @@ class Sketch:
         """Return whether a number of characters is not worth a step."""
         return size < LITTLE * self.root.chars
 
-    def share(self, size: int) -> str:
-        """Return the share of the characters of the answers."""
-        return f"{size / max(1, self.root.chars):.0%} of the answer"
-
     @cached_property
     def _copies(self) -> Mapping[Path, Path]:
         return copies(self.root, max(1, int(LITTLE * self.root.chars)))
