@@ -21,7 +21,7 @@ _ALARMS = ("error", "fail", "warn", "fatal", "exception", "denied", "critical")
 
 
 _MOST_ITEMS, _FEWEST_ITEMS, _NEXT = 50, 3, 0.7
-"""The items of a list that stay at first and at last, unless more is asked for, and the share of them that stays next."""
+"""The items of a list that stay at first and at last, and the share of them that stays next."""
 _CHARS_OF_ITEM, _SHORT_TEXT = 20, 100
 
 

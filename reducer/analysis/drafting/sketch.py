@@ -13,9 +13,6 @@ from reducer.analysis.drafting.fields import (
     Field,
     copies,
     fields,
-    html_copy_of,
-    is_other_id,
-    linked,
     reason_of_value,
 )
 from reducer.analysis.drafting.profiles import Path, Profile, profile
@@ -68,10 +65,6 @@ class Sketch:
         return copies(self.root, max(1, int(LITTLE * self.root.chars)))
 
     @cached_property
-    def _linked(self) -> Set[Path]:
-        return linked(self.fields)
-
-    @cached_property
     def used(self) -> Set[Path]:
         """The fields with values that the agent used later."""
         return {path for path, field in self.fields.items() if self.find(field.place.scalars)}
@@ -94,15 +87,8 @@ class Sketch:
 
     def _reason(self, field: Field) -> str:
         """Return the reason that follows from the values beside a field, or an empty text."""
-        if copy := html_copy_of(field):
-            return f"copy of `{copy}` with tags"
-        if self._holds_alone(field):
-            return ""
-        if field.is_constant and not field.is_known:
-            return "equal in all items"
-        if is_other_id(field) and field.path not in self._linked:
-            return "second ids, to which nothing refers"
-        return ""
+        is_redundant = field.is_constant and not field.is_known and not self._holds_alone(field)
+        return "equal in all items" if is_redundant else ""
 
     @cached_property
     def unknown(self) -> Sequence[Field]:
@@ -113,7 +99,7 @@ class Sketch:
         """
         found = []
         for path, field in self.fields.items():
-            is_needed = path in self.used or path in self._linked or path in self._copies.values()
+            is_needed = path in self.used or path in self._copies.values()
             says_much = field.is_prose or field.is_small_set or field.place.chars * 2 > self.root.chars
             if not (is_needed or says_much or field.is_known or path in self.redundant or self._holds_alone(field)):
                 found.append(field)
