@@ -54,7 +54,7 @@ def covered(ruleset: Ruleset, tool: str, contents: Sequence[Any]) -> Covered:
         return named
     best = named
     for rule in ruleset.rules:
-        if _names_keys(rule):
+        if names_keys(rule):
             found = _applied(alone(rule, ruleset), tool, contents[:MAX_RETURNS], by_shape=True)
             if found.rules and found.saved > best.saved:
                 best = found
@@ -63,7 +63,7 @@ def covered(ruleset: Ruleset, tool: str, contents: Sequence[Any]) -> Covered:
     return best
 
 
-def _names_keys(rule: Rule) -> bool:
+def names_keys(rule: Rule) -> bool:
     """Return whether the `when.where` of a rule reads two keys or more, and not only types and texts."""
     if rule.when is None or rule.when.where is None:
         return False

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         expression = compile_query(options.path)
     except PathError as error:
-        correction = f"; {error.help}" if error.help else ""
+        correction = f"; {error.advice}" if error.advice else ""
         raise CommandError(f"column {error.column} of the path: {error.message}{correction}") from None
     names_places = isinstance(expression, Path)
     reasons: Counter[str] = Counter()

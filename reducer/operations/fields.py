@@ -29,6 +29,7 @@ from reducer.errors import did_you_mean, nearest
 from reducer.formats import Notation
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
+from reducer.paths.habits import correcting
 from reducer.paths.ranks import word
 
 
@@ -88,7 +89,7 @@ def _validator(compiler: Callable[[str], Any], or_flag: bool = False) -> Callabl
             return compiler(value)
         except PathError as error:
             at = {"offset": error.column - 1, "width": error.width}
-            context = {"message": error.message, "help": error.help, **at}
+            context = {"message": error.message, "help": error.advice, "meant": error.meant, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
     return validate
@@ -145,6 +146,7 @@ class SortKey(NamedTuple):
     """Words, the highest first."""
 
 
+@correcting("conditions", "sort_keys")
 def compile_sort_key(text: str) -> SortKey:
     """Compile an expression, or `-` and an expression. Raises `PathError`."""
     is_reversed = text.startswith("-")
@@ -176,6 +178,7 @@ class Target:
         return (*lists, *("*" if "*" in name else name for name in self.chain)) if self.chain else ()
 
 
+@correcting("conditions", "paths", "targets")
 def compile_target(text: str) -> Target:
     """Compile a key, or a path with a filter such as `items[?risk == 'low'].raw`. Raises `PathError`."""
     parts = split_filter(text)
@@ -191,14 +194,20 @@ def compile_target(text: str) -> Target:
     return Target(text, chain, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
+_SEVERAL = re.compile(r"[\w.*@-]+(?:\s*[,;|]\s*[\w.*@-]+)+")
+_SIGN = re.compile(r"[-!^]\w|/.+/$")
 _CONDITION = re.compile(r"[=!<>]=|&&|\s[<>=]\s")
 
 
 def _chain(text: str) -> Chain:
     """Return the names in a key: plain words with dots, or JMESPath. Raises `PathError`."""
-    if not set(text) & set('"[]|') and all(text.split(".")):
-        if "," in text:
-            raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
+    if _SIGN.match(text):
+        advice = "name the key, with `*` for any characters; to drop a key write it in `drop`"
+        raise PathError("E068", f"a key does not start with `{text[0]}`", width=len(text), help=advice)
+    is_plain = not set(text) & set('"[]|') and all(text.split("."))
+    if _SEVERAL.fullmatch(text) or (is_plain and "," in text):
+        raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
+    if is_plain:
         if _CONDITION.search(text):
             raise PathError("E072", "this is a condition, not a key", width=len(text))
         return tuple(text.split("."))
@@ -210,6 +219,7 @@ def _chain(text: str) -> Chain:
     return chain
 
 
+@correcting("conditions", "paths", "targets")
 def _compile_kept(text: str) -> Target:
     target = compile_target(text)
     if target.lists is not None and (target.chain or target.lists.shape):
@@ -236,7 +246,7 @@ def _sort_key(value: Any) -> Any:
     try:
         return compile_sort_key(text)._replace(order=tuple(map(word, words)))
     except PathError as error:
-        raise PydanticCustomError(error.code, "{message}", {"message": error.message, "help": error.help}) from error
+        raise PydanticCustomError(error.code, "{message}", {"message": error.message, "help": error.advice}) from error
 
 
 def _each_sort_key(value: Any) -> Any:
@@ -312,7 +322,7 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
         near = "` and `".join(types_for(str(name), known)) or nearest(str(name), known)
         advice = did_you_mean(near) or f"expected one of {', '.join(known)}"
         raise PydanticCustomError(
-            "E090", "unknown entity type `{name}`", {"name": str(name), "help": advice, "meant": near}
+            "E090", "unknown entity type `{name}`", {"name": str(name), "help": advice, "near": near}
         )
     return name
 

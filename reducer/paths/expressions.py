@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.visitor import Options, TreeInterpreter
 
 from reducer.errors import shortened
+from reducer.paths.habits import correcting, doubts
 from reducer.paths.parser import FUNCTIONS, Node, parse
 from reducer.paths.syntax import PathError, Token
 from reducer.values import PLAIN, Unreducible, plain, shown
@@ -63,9 +64,9 @@ class Expression:
             return None
 
 
-def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about `|` for or."""
-    warnings = []
+def warnings_of(text: str, tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
+    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), `|` for or, and other doubts."""
+    warnings = [*doubts(text)]
     for before, token in pairwise(tokens):
         is_compared = before.type in COMPARATORS
         if token.type == "pipe" and before.type == "literal":
@@ -80,11 +81,12 @@ def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
     return tuple(warnings)
 
 
+@correcting("conditions")
 @lru_cache(maxsize=1024)
 def compile_expression(text: str) -> Expression:
     """Compile a JMESPath expression. Raises only `PathError`."""
     tree, tokens = parse(text)
-    return expression_of(text, tree, compared_keys(tokens))
+    return expression_of(text, tree, warnings_of(text, tokens))
 
 
 def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Expression:

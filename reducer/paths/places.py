@@ -20,7 +20,8 @@ from functools import lru_cache
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from reducer.errors import shortened
-from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
+from reducer.paths.expressions import COMPARATORS, Chain, Expression, expression_of, warnings_of
+from reducer.paths.habits import correcting
 from reducer.paths.parser import MAX_NESTING, Node, parse
 from reducer.paths.syntax import PathError, Token, closing, is_call
 from reducer.values import is_media
@@ -183,6 +184,7 @@ class Path:
         return [place.value for place in self.places(value)]
 
 
+@correcting("conditions", "paths")
 @lru_cache(maxsize=1024)
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, even for valid expressions that create a value instead of naming places."""
@@ -195,7 +197,7 @@ def compile_path(text: str) -> Path:
     except PathError as error:  # the tree has no columns
         error.width = len(text)
         raise
-    return Path(text, shape, compared_keys(tokens))
+    return Path(text, shape, warnings_of(text, tokens))
 
 
 _NEW = {
@@ -231,7 +233,10 @@ def _created(tokens: tuple[Token, ...], position: int) -> tuple[str, str] | None
     """Return the reason and the help if a token creates a value instead of naming a place."""
     token = tokens[position]
     if is_call(tokens, position):
-        return f"`{shortened(token.value)}()` creates a value", "use functions only in filters and conditions"
+        return (
+            f"`{shortened(token.value)}()` creates a value",
+            "use functions only in filters and conditions",
+        )
     if token.type != "lbracket":
         return _NEW.get(token.type)
     inside = tokens[position + 1].type

@@ -23,7 +23,7 @@ _SCALE = (
     ("critical", "crit", "fatal", "alert", "emergency", "emerg", "blocker", "p1", "sev1", "very_high"),
 )
 """Severities, priorities and log levels, also those of syslog (RFC 5424) and of Jira, the lowest first."""
-_LEVELS = {word: level for level, words in enumerate(_SCALE) for word in words}
+LEVELS = {word: level for level, words in enumerate(_SCALE) for word in words}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(?:\.[0-9]{1,300})?(?:[eE][+-]?[0-9]{1,3})?")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.,+Z -]*)?)?")
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
@@ -54,7 +54,7 @@ def _rank_of_text(text: str) -> Rank:
         return NUMBER, int(text) if text.lstrip("+-").isdigit() else float(text)
     if _DATE.fullmatch(text):
         return DATE, text
-    level = _LEVELS.get(word(text))
+    level = LEVELS.get(word(text))
     return (OTHER_TEXT, text) if level is None else (LEVEL, level)
 
 

@@ -25,6 +25,7 @@ class PathError(ValueError):
     """An error in an expression.
 
     `column` counts from 1, `width` counts characters, and `code` is a key of `reducer/rules/diagnostics.toml`.
+    `meant` is the valid expression that was probably meant, or empty.
     """
 
     code: str
@@ -32,9 +33,15 @@ class PathError(ValueError):
     column: int = 1
     width: int = 1
     help: str = ""
+    meant: str = ""
 
     def __str__(self) -> str:
         return self.message
+
+    @property
+    def advice(self) -> str:
+        """What to write instead."""
+        return f"write {self.meant}" if self.meant else self.help
 
 
 class Token(NamedTuple):
@@ -132,11 +139,13 @@ _CHARACTERS = {
 _MESSAGES = {
     "E052": "`{}` is not an operator",
     "E053": "`{}` is not an operator",
+    "E055": "JMESPath has no operator that searches all levels",
     "E061": "`{}` is not an operator",
     "E069": "the text in {} is not valid JSON",
 }
 _UNCLOSED = {'"': 'close the key with `"`', "'": "close the text with `'`", "`": "close the literal with a backtick"}
 _QUOTE = "put a key with characters other than letters, digits and `_` in double quotes"
+_LEVELS = "name each level, as in `items[*].note`"
 _KEY = re.compile(r"[\w-]*\w[\w-]*")
 
 
@@ -153,6 +162,8 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
                 advice = f'quote the key: `"{shortened(key[0])}"`'
         return PathError("E057", "a bare key cannot contain `-`", at + 1, help=advice)
     code, advice = _CHARACTERS.get(character, ("E057", _QUOTE))
+    if code == "E054" and ".." in text:
+        at, code, advice = text.index(".."), "E055", _LEVELS
     return PathError(code, _MESSAGES.get(code, "unknown character `{}`").format(character), at + 1, help=advice)
 
 
@@ -162,7 +173,8 @@ _UNEXPECTED = (
     ("unquoted_identifier", "current", "E057", 'quote a key that starts with `@`: `"@{}"`'),
     ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
     ("number", "", "E056", "write a number after an operator and without leading zeros: `score > 5`"),
-    ("dot", "dot", "E055", "write one dot: JMESPath has no `..` operator"),
+    ("dot", "dot", "E055", _LEVELS),
+    ("star", "star", "E055", _LEVELS),
     ("dot", "", "E064", ""),
     ("expref", "", "E062", "write `&&`"),
     ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),

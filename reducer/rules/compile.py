@@ -19,7 +19,7 @@ from reducer.operations.op import Op
 from reducer.paths import Expression, compile_path
 from reducer.plan import Settings
 from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
-from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
+from reducer.rules.definitions import lint_conditions, lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, Span, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
@@ -120,6 +120,7 @@ def compile_rules(
         used |= rule.types
     if rules and not has_errors:
         lint_unused_types(files, used)
+        lint_conditions(files, conditions, rules)
     found: list[Diagnostic] = []
     for report in reports:
         found += report.in_order()
@@ -172,8 +173,8 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
         return
     general = None if checked.preserve is None else context.vocabulary.expand(checked.preserve)
     steps = tuple(_step(number, op, tree, context, general) for number, op in enumerate(checked.steps, 1))
-    for step, (code, message, advice) in lint(steps):
-        report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, advice)
+    for step, (code, message, advice, key) in lint(steps):
+        report.add(locate(tree, ("steps", step.number - 1, key), key=code[0] == "W"), code, message, advice)
     for step in steps:
         if step.op.lines:
             _check_lines(tree, report, step)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reducer.entities.custom import (
     CustomTypeError,
@@ -19,9 +19,11 @@ from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.entities.vocabulary import Vocabulary, ignore_key
 from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
+from reducer.paths.parser import FUNCTIONS
 from reducer.rules.diagnostics import Report
-from reducer.rules.model import EntityKeys, IgnoreKeys
+from reducer.rules.model import EntityKeys, IgnoreKeys, Rule
 from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
+from reducer.rules.steps import named
 from reducer.rules.validation import listed, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -97,6 +99,22 @@ def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: Set[str]) -> N
     for name, key, _, report in definitions(files, "entities"):
         if name not in used and name not in ALL_TYPES:
             report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
+
+
+def lint_conditions(files: Iterable[tuple[Tree, Report]], conditions: Mapping[str, str], rules: Iterable[Rule]) -> None:
+    """Warn about conditions with the name of a function or of a key that a condition or a rule reads."""
+    keys: set[str] = set()
+    for text in conditions.values():
+        keys.update(*compile_expression(text).reads)
+    for rule in rules:
+        for step in rule.steps:
+            keys.update(*map(set[Any], named(step)))
+    for name, key, _, report in definitions(files, "conditions"):
+        if name in keys:
+            advice = "give it another name; only `always_keep` alone uses a condition by its name"
+            report.add(key, "W031", f"`{name}` is also the name of a key that a rule reads", advice)
+        elif name in FUNCTIONS.FUNCTION_TABLE:
+            report.add(key, "W031", f"`{name}` is also the name of a function", "give it another name")
 
 
 def _keys(definition: Definition) -> EntityKeys | IgnoreKeys | None:

@@ -105,7 +105,11 @@ def quoted(text: str) -> str:
 
 
 def written(value: Any) -> str:
-    """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
+    """Write a value as one line of YAML, and a text as JSON if YAML doubles its quotes."""
+    if isinstance(value, dict) and value:
+        return f"{{{', '.join(f'{written(key)}: {written(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list) and value:
+        return f"[{', '.join(map(written, value))}]"
     # A list in brackets is always one line; without it, PyYAML ends plain scalars with `...`.
-    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30)
-    return json.dumps(value, ensure_ascii=False) if "''" in line else line.strip()[1:-1]
+    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=1 << 30).strip()[1:-1]
+    return json.dumps(value, ensure_ascii=False) if "''" in line else line

@@ -1,18 +1,46 @@
-"""Advice for keys that the rule language does not have, or has at another place; its data is `habits.toml`."""
+"""What people write out of habit from other tools, and the lines that they mean; the rows are in `habits.toml`."""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
-from reducer.operations import operations
+import yaml
+
+from reducer.entities.entity import ALL_TYPES, GROUPS
+from reducer.paths.habits import Row, table_rows
 from reducer.rules.diagnostics import written
 
-_MAX_CHARS = 200
+_MAX_CHARS = 300
 """The maximum length of a value that advice repeats."""
+_SEPARATOR = re.compile(r"\s*[,;|]\s*")
+_WORDS: Mapping[str, str] = {
+    "ANY": ".+",
+    "KEY": r"[\w.@-]+",
+    "NAME": r"[\w.@-]+",
+    "LEAF": r"[\w.@-]+",
+    "NAMES": r"[\w.@-]+(?:, [\w.@-]+)*",
+    "LIST": r"[\w.@*-]+(?:\s*[,;|]\s*[\w.@*-]+)+",
+    "TYPES": "(?:{0})(?:, (?:{0}))*".format("|".join((*ALL_TYPES, *GROUPS))),
+    "NUMBER": r"\d{1,15}",
+    "OTHER": r"\d{1,15}",
+    "THOUSAND": r"\d{3}",
+    "DIGIT": r"\d",
+    "PATTERN": r".*[\\^*+(\[].*",
+    "UNIT": "(?:char(?:acter)?s?|items?|entries|results?|newest|latest|first|//.*)",
+}
+"""Patterns of the words in capitals."""
+
+
+class Line(NamedTuple):
+    """A key with its value, or a step of its own, and why it is meant."""
+
+    content: dict[str | int, Any] | list[Any]
+    reason: str = ""
 
 
 @cache
@@ -21,20 +49,53 @@ def habits() -> dict[str, Any]:
     return tomllib.loads(files("reducer.rules").joinpath("habits.toml").read_text(encoding="utf-8"))
 
 
-def advice_for_key(word: str, value: Any, known: Collection[str]) -> str:
-    """Return the line to write instead of an unknown key, or an empty text; `known` are the keys that are valid."""
-    line: str = habits()["keys"].get(word.lower(), "")
-    return f"write {_filled(line, value)}" if line.partition(":")[0] in known else ""
+@cache
+def _rows(table: str) -> tuple[Row, ...]:
+    rows = habits()[table]
+    return tuple(table_rows({right: [f"^{wrong}^" for wrong in rows[right]] for right in rows}, _WORDS))
 
 
-def advice_elsewhere(word: str, value: Any) -> str:
-    """Return where to write a key of the rule language that is not valid at its place, or an empty text."""
-    advice: str = habits()["elsewhere"].get(word, "")
-    if word in operations():
-        advice = f"write a step of its own: - {{path: items, {word}: {{}}}}"
-    return _filled(advice, value)
+def meant_lines(key: str, value: Any, path: str) -> Iterator[Line]:
+    """Yield what a line may mean, the most probable first; `path` is that of its step."""
+    parent, _, leaf = path.rpartition(".")
+    for row, words in _matching("lines", key, value):
+        text, _, reason = row.right.partition(" # ")
+        try:
+            content = yaml.safe_load(_spelled(row.words, text, words))
+            yield Line(_filled(content, {"PATH": path, "PARENT": parent or "@", "LEAF": leaf, "ANY": value}), reason)
+        except (yaml.YAMLError, TypeError):
+            continue  # the value does not fit into the line
 
 
-def _filled(line: str, value: Any) -> str:
-    shown = value if type(value) is str and "[?" in line else written(value)
-    return line.replace("{}", shown if len(shown) <= _MAX_CHARS else "…")
+def general_advice(key: str, value: Any) -> str:
+    """Return advice about a line for which there is no line to copy, or an empty text."""
+    return next((row.right for row, _ in _matching("advice", key, value)), "")
+
+
+def _matching(table: str, key: str, value: Any) -> Iterator[tuple[Row, Mapping[str, str]]]:
+    """Yield the rows for a line, with what the words in capitals stand for, except ANY."""
+    line = f"{key}: {value if type(value) is str else written(value)}"
+    for row in _rows(table) if len(line) <= _MAX_CHARS else ():
+        if found := row.wrong.fullmatch(line):
+            words = {name: found[number] for name, number in row.groups.items() if name != "ANY"}
+            if "LIST" in words:
+                words["LIST"] = ", ".join(_SEPARATOR.split(words["LIST"]))
+            yield row, words
+
+
+def _spelled(pattern: re.Pattern[str], text: str, words: Mapping[str, str]) -> str:
+    return pattern.sub(lambda word: words.get(word[0], word[0]), text)
+
+
+def _filled(content: Any, values: Mapping[str, Any]) -> Any:
+    """Fill words in capitals. Raises `TypeError` if a value that is not a text belongs into a text."""
+    if isinstance(content, dict):
+        return {key: _filled(value, values) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_filled(item, values) for item in content]
+    if type(content) is not str or content in values:
+        return values.get(content, content)
+    for word, value in values.items():
+        if word in content:
+            content = content.replace(word, value.removeprefix("[?").removesuffix("]") if "[?" in value[:2] else value)
+    return content

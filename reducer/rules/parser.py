@@ -201,8 +201,11 @@ class _Reader:
         event = self.loader.get_event()
         is_refused = isinstance(event, e.AliasEvent) or event.anchor or event.tag
         if is_refused:  # usually a text without quotes, but not certainly
-            fault = unquoted(self.report.lines, Span(*_at(event), 1))
-            self.report.add(*fault._replace(fix=()))
+            at = Span(*_at(event), 1)
+            if self._is_anchor(event):
+                self.report.add(at, "E043", "a rule file cannot use anchors (`&name`) and aliases (`*name`)")
+            else:
+                self.report.add(*unquoted(self.report.lines, at)._replace(fix=()))
         if isinstance(event, e.ScalarEvent | e.AliasEvent):
             return self._scalar(event, is_refused)
         if not depth:
@@ -225,6 +228,12 @@ class _Reader:
             else:
                 entries.append((key, value))
         return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
+
+    def _is_anchor(self, event: Any) -> bool:
+        """Return whether an event has an anchor that is used, or one for several keys or items, or uses one."""
+        other = "&" if isinstance(event, e.AliasEvent) else "*"
+        is_used = event.anchor and re.search(rf"(?<!\S){re.escape(other + event.anchor)}(?!\S)", self.text)
+        return bool(is_used) or (bool(event.anchor) and not isinstance(event, e.ScalarEvent | e.AliasEvent))
 
     def _span(self, start: Any, end: Any) -> tuple[int, int, int]:
         """Return the line, column and width of a list or object on its first line."""

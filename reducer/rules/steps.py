@@ -12,11 +12,19 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from reducer.operations.fields import Mark, When
+from reducer.operations.op import Op
 from reducer.paths import Chain, Shape, names_of, overlap
+from reducer.rules.diagnostics import quoted
 from reducer.rules.model import Step, TextPaths
 
-Problem: TypeAlias = tuple[str, str, str]
-"""Code, message and help."""
+
+class Problem(NamedTuple):
+    """Code, message and help of a problem, and the key of the step that it is reported at."""
+
+    code: str
+    message: str
+    help: str = ""
+    key: str = "path"
 
 
 class Conflict(NamedTuple):
@@ -117,6 +125,7 @@ def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     """Yield errors and probable mistakes of steps, at most one for each step."""
     for step in steps:
         problem = _moving_index(step, steps) or _other_notation(step, steps) or _on_each_item(step)
+        problem = problem or _without_effect(step) or _cut_before(step, steps)
         if problem is not None:
             yield step, problem
 
@@ -125,9 +134,9 @@ def _moving_index(step: Step, steps: tuple[Step, ...]) -> Problem | None:
     """Find an index that refers to a different item after one of the steps removes items from its list."""
     for number, (kind, *position) in enumerate(step.path.shape):
         if kind == "slice" or (kind == "index" and position[0] < 0):
-            return "E066", "a path cannot use a slice or an index from the end", ""
+            return Problem("E066", "a path cannot use a slice or an index from the end")
         if kind == "index" and _is_shortened(names_of(step.path.shape[:number]), steps):
-            return "E067", "a path cannot use an index in a list that a step shortens", ""
+            return Problem("E067", "a path cannot use an index in a list that a step shortens")
     return None
 
 
@@ -145,15 +154,53 @@ def _other_notation(step: Step, steps: tuple[Step, ...]) -> Problem | None:
         same_place = _along(other.path.shape) == _along(step.path.shape)
         if same_place and step.op.notations and other.op.notations not in ((), step.op.notations):
             read = ", ".join(other.op.notations)
-            return "E074", f"step {other.number} reads the texts at `{step.path.text}` as {read}", ""
+            return Problem("E074", f"step {other.number} reads the texts at `{step.path.text}` as {read}")
     return None
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if step.op.notations or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
+    if not works_on_each_item(step.op):
         return None
-    message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
-    return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
+    text = step.path.text
+    message = f"`{text}` selects each item, but `{step.op.verb()}` works on lists"
+    if step.path.shape[-1][0] == "filter":
+        condition = quoted(text[text.rindex("[?") :])
+        return Problem("W042", message, f"write the list as `path`, and a step before it: keep: {condition}")
+    return Problem("W042", message, f"write `path: {text.removesuffix('[*]') or '@'}` for the list itself")
+
+
+def works_on_each_item(op: Op) -> bool:
+    """Return whether an operation on lists gets the items of a list, one by one."""
+    is_item = op.path is not None and op.path.shape[-1:] and op.path.shape[-1][0] in ("each", "filter")
+    return bool(is_item) and not op.notations and () in op.shortens()
+
+
+def _without_effect(step: Step) -> Problem | None:
+    """Find an order without a key to sort by, keys of lines, and a filter in a condition."""
+    op, verb = step.op, step.op.verb()
+    if "order" in op.model_fields_set and not op.sort_keys():
+        return Problem("W015", "`order` has no effect without `sort_by`", "add sort_by: last_seen", "order")
+    names = [chain for chain in op.names() if len(chain) == 1]
+    if op.notations == ("lines",) and names and names[0] != ("*",):
+        text = names[0][0].replace("'", "\\'")
+        return Problem(
+            "W016", f"lines have no keys such as `{text}`", f"write {verb}: \"[?contains(@, '{text}')]\"", verb
+        )
+    for condition in op.conditions():
+        if condition.text.startswith("[?") and condition.text.endswith("]"):
+            meant = condition.text[2:-1]
+            key = "always_keep" if verb == "limit" else verb
+            return Problem("W018", "a condition of an item needs no `[?` and `]`", f"write {meant}", key)
+    return None
+
+
+def _cut_before(step: Step, steps: tuple[Step, ...]) -> Problem | None:
+    """Find an earlier step that cuts the texts from which a step extracts entities."""
+    for other in steps[: step.number - 1] if step.op.entity_types() else ():
+        if other.op.cuts_blindly and overlap(names_of(other.path.shape), names_of(step.path.shape)):
+            message = f"step {other.number} cuts these texts before, and what it cuts is not extracted"
+            return Problem("W019", message, "write this step before it")
+    return None
 
 
 Way: TypeAlias = tuple[str | int, ...]

@@ -26,6 +26,8 @@ _ITEM = re.compile(r"\[[^\]]*\]?|(?:[^,\[\]{}:]|:(?!\s|$))*")
 """A key, or an item of a list in brackets."""
 _GLUED = re.compile(r"(\s*(?:-\s+)*)(\w[\w-]*:|-)([^\s:/-].*)")
 """A line `key:value` or `-item`: its indentation, its sign with the key, and the rest."""
+_NO_COLON = re.compile(r"(\s*(?:-\s+)*)(\w+) +([^\s:#][^:]*)")
+"""A line `key value`."""
 _CLOSING = {"[": "]", "{": "}"}
 _RESERVED = tuple("@`%*&!")
 
@@ -190,6 +192,23 @@ def _missing_dash(error: _Error) -> Fault | None:
     return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
 
 
+def _missing_colon(error: _Error) -> Fault | None:
+    """Explain a line `key value` without a colon, which YAML reads as one text with the next line."""
+    row = {"mapping values are not allowed here": error.at.line - 1, "could not find expected ':'": error.start.line}
+    match = _NO_COLON.fullmatch(error.lines[max(0, row.get(error.problem, 0) - 1)]) if error.problem in row else None
+    if match is None:
+        return None
+    before, key, value = match.groups()
+    span = Span(row[error.problem], len(before) + 1, len(key))
+    return Fault(span, "E047", "a colon is missing after the key", f"write {shortened(f'{key}: {value}')}")
+
+
+def _without_key(error: _Error) -> Fault | None:
+    if error.problem != "expected <block end>, but found '-'" or error.at.column > 1:
+        return None
+    return Fault(error.at, "E048", "this list has no key", "write the line `steps:` above it")
+
+
 def _indentation(error: _Error) -> Fault | None:
     if not error.problem.startswith(("mapping values are not", "expected <block end>, but found '<block")):
         return None
@@ -207,6 +226,8 @@ _TRAPS: tuple[Callable[[_Error], Fault | None], ...] = (
     _unclosed_bracket,
     _missing_space,
     _missing_dash,
+    _missing_colon,
+    _without_key,
     _indentation,
 )
-"""They explain ten traps: `_unquoted_text` explains reserved characters, `: `, and text after a closing quote."""
+"""They explain twelve traps: `_unquoted_text` explains reserved characters, `: `, and text after a closing quote."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import filterfalse
 from typing import Any, TypeVar, get_args
@@ -19,9 +19,10 @@ from reducer.operations.fields import Target, When
 from reducer.operations.op import StepKeys
 from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
-from reducer.rules.habits import advice_elsewhere, advice_for_key, habits
-from reducer.rules.model import Expect, Given, Test
+from reducer.rules.habits import habits
+from reducer.rules.model import Expect, Given, RuleFile, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
+from reducer.rules.trial import advice_for, is_tag, line_for, place_of
 
 M = TypeVar("M", bound=BaseModel)
 _WORD = re.compile("'([^']*)'")
@@ -72,19 +73,39 @@ def validated(model: type[M], data: Any, node: Tree, report: Report, *, context:
     try:
         instance = model.model_validate(data, context=context)
     except ValidationError as error:
-        _report_errors(report, node, model, error.errors(include_url=False)[:MAX_DIAGNOSTICS])
+        errors = error.errors(include_url=False)[:MAX_DIAGNOSTICS]
+        _report_errors(report, node, model, errors, _Advice(model, data, context))
         return None
     _report_warnings(report, node, instance)
     return instance
 
 
-def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    """What to write instead of wrong lines of a part of a rule file."""
+
+    model: type[BaseModel]
+    data: Any
+    context: Any
+
+    def line(self, place: Place) -> str:
+        """Return a valid line, or an empty text."""
+        return line_for(self.model, self.data, self.context, place)
+
+    def at(self, place: Place) -> str:
+        """Return a valid line, other advice, or an empty text."""
+        return self.line(place) or advice_for(self.data, place)
+
+
+def _report_errors(
+    report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails], advice: _Advice
+) -> None:
     """Report the errors of pydantic in a node, at most one at each place."""
     placed: list[tuple[ErrorDetails, Place]] = []
     misspelt: set[Place] = set()
     seen: set[Place] = set()
     for details in errors:
-        place = tuple(filterfalse(_is_tag, details["loc"]))
+        place = place_of(details)
         placed.append((details, place))
         if details["type"] == "extra_forbidden":
             misspelt.add(place[:-1])
@@ -92,10 +113,10 @@ def _report_errors(report: Report, node: Tree, model: type[BaseModel], errors: I
             seen.add(place[:-1])
     for details, place in placed:
         if details["type"] == "extra_forbidden":
-            _report_extra(report, node, model, details["loc"])
+            _report_extra(report, node, model, details["loc"], advice)
         elif place not in seen and not (details["type"] == "missing" and place[:-1] in misspelt):
             seen.add(place)
-            _report(report, details, node, place)
+            _report(report, details, node, place, advice)
 
 
 @cache
@@ -121,30 +142,32 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place) -> None:
+def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place, advice: _Advice) -> None:
     """Report a key that the model at its place does not have."""
     *steps, word = loc
     nested, owner = model, node
     for key in steps:
         nested = _nested().get(key, nested)
-        owner = owner if _is_tag(key) else locate(owner, (key,))
+        owner = owner if is_tag(key) else locate(owner, (key,))
     known = [field.alias or name for name, field in nested.model_fields.items()]
-    _report_unknown(report, owner, str(word), known)
+    _report_unknown(report, owner, str(word), known, advice.at(tuple(filterfalse(is_tag, loc))))
 
 
-def _report_no_action(report: Report, node: Tree) -> None:
+def _report_no_action(report: Report, node: Tree, place: Place, advice: _Advice) -> None:
     """Report a step without an action, perhaps because it is misspelt."""
     if not isinstance(node, MappingNode):
-        advice = f"the actions are {listed(operations())}"
-        return report.add(node, "E020", "expected a step, which is a mapping with one action", advice)
+        hint = f"the actions are {listed(operations())}"
+        return report.add(node, "E020", "expected a step, which is a mapping with one action", hint)
     is_misspelt = node.incomplete
     for key in plain(node):
         # Do not report the keys that belong to a misspelt action.
         if not any(key in op.model_fields for op in operations().values()):
-            _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
+            _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields], advice.at((*place, key)))
             is_misspelt = True
     if not is_misspelt:
-        report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")
+        hint = next(filter(None, (advice.line((*place, key)) for key in plain(node))), "")
+        hint = hint or f"add one of {listed(operations())}, for example limit: 20"
+        report.add(node, "E013", "this step has no action", hint)
     return None
 
 
@@ -165,12 +188,7 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
         _report_warnings(report, locate(node, (key,)), inner)
 
 
-def _is_tag(step: str | int) -> bool:
-    """Return whether a part of a location is the branch of a union, such as `[keep]` or `literal[True]`."""
-    return type(step) is str and "[" in step and step.endswith("]")
-
-
-def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
+def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, advice: _Advice) -> None:
     """Report one error of pydantic, at the part of a text that the error names."""
     kind = details["type"]
     is_missing, is_key = kind == "missing", "[key]" in details["loc"]
@@ -178,44 +196,56 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     if kind in _INCOMPLETE and isinstance(owner, MappingNode) and owner.incomplete:
         return None  # the missing key is probably misspelt, which is already reported
     if kind == "E013":
-        return _report_no_action(report, owner)
+        return _report_no_action(report, owner, place, advice)
     if is_missing:
-        advice = habits()["missing"].get(place[-1], "")
-        return report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", advice)
+        hint = habits()["missing"].get(place[-1], "")
+        return report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", hint)
     own = (kind if kind in catalogue() else "E020", "{msg}")
     code, message = _MESSAGES.get(kind, own)
     value, context = details["input"], details.get("ctx", {})
     found = _NAMES.get(type(value), "nothing")
     shown = f"`{written(value)}`" if type(value) in (str, int, float, bool) else found
     words = str(context.get("expected", "")).replace("True", "true").replace("False", "false")
-    advice = context.get("help", "")
+    hint = context.get("help", "")
     fix: tuple[Edit, ...] = ()
-    meant = context.get("meant", "")  # only an unknown entity type has it
+    meant = context.get("near", "")  # only an unknown entity type has it
     if meant and not is_key and is_typo(str(value), meant, ALL_TYPES):
         fix = replaced(owner, meant)
     if kind == "literal_error" and type(value) is str:
-        advice = did_you_mean(nearest(value, _WORD.findall(words)))
+        hint = did_you_mean(nearest(value, _WORD.findall(words)))
+    if not meant:
+        specific = "" if kind == "E090" else hint
+        hint = advice.line(place) or specific or advice_for(advice.data, place) or hint
     at: Span = locate(tree, place, key=is_key)
     if "offset" in context:
         at = part(owner, context["offset"], context["width"])
     text = message.format(**context, msg=details["msg"], input=value, found=found, shown=shown, words=words)
-    return report.add(at, code, text, advice, fix=fix)
+    return report.add(at, code, text, hint, fix=fix)
 
 
-def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str]) -> None:
-    """Report the key `word` of a mapping that allows only the keys `known`."""
+def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], advice: str) -> None:
+    """Report the key `word` of a mapping that allows only the keys `known`; `advice` is the line that it means."""
     key = locate(tree, (word,), key=True)
     keys = plain(tree) if isinstance(tree, MappingNode) else {}
-    value = keys.get(word)
-    name = nearest(word, [other for other in known if other not in keys])
-    if advice := advice_for_key(word, value, known):
+    advice = advice or habits()["elsewhere"].get(word, "")
+    if word in _every_key():
+        report.add(key, "E018", f"`{word}` is not valid here", advice or f"expected one of {listed(known)}")
+    elif advice:
         report.add(key, "E010", f"unknown key `{word}`", advice)
-    elif advice := advice_elsewhere(word, value):
-        report.add(key, "E018", f"`{word}` is not valid here", advice)
     else:
+        name = nearest(word, [other for other in known if other not in keys])
         fix = replaced(key, name) if name and is_typo(word, name, known) else ()
         advice = did_you_mean(name) or f"expected one of {listed(known)}"
         report.add(key, "E010", f"unknown key `{word}`", advice, fix=fix)
+
+
+@cache
+def _every_key() -> frozenset[str]:
+    """Return all keys of the rule language."""
+    keys = set(RuleFile.model_fields)
+    for model in _nested().values():
+        keys.update(model.model_fields)
+    return frozenset(keys)
 
 
 def listed(names: Iterable[str]) -> str:

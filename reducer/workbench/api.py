@@ -9,7 +9,7 @@
 | POST `/api/delete` | `name`, `version` | |
 | GET `/api/schema` | | the JSON Schema of rule files |
 | GET `/api/return` | `number` | `text` and `ending` of the file for a return of a history |
-| POST `/api/which` | `tool`, `content` | `rules` that apply: `name`, `is_own`, `tools`, and `by`: `name` or `shape` |
+| POST `/api/which` | `tool`, `content` | `rules` that apply: `name`, `is_own`, and `by`: `name` or `shape` |
 | POST `/api/run` | `name`, `text`, `content`, `off` | `problems`; `tools`; `did`; `tree` |
 | POST `/api/check` | as `run`, `sample_name`, `sample` | `problems`; `tests`: `name`, `line`, `failures`; `samples` |
 | POST `/api/places` | `text`, `line`, `content` | `places`: the paths that the step in a line selects |
@@ -24,8 +24,9 @@
 - Each of the `rules` has its `name` and the names and globs of its `tools`. Each of the `tools` in the histories has
   its `tool`, the name of its `rule`, the `count` of its returns, their `characters`, and its first `returns`: their
   `number`, `file`, `call` and `characters`.
-- `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null. It is
-  also a sample of `check`, and so is the `sample` that is not saved yet. `off` are the lines of steps to run without.
+- `content` is the number of a return in a history, the text of a sample, or the name and the text of a file with one,
+  which is read as `check` reads it; to run a rule on nothing, it is null. It is also a sample of `check`, and so is the
+  `sample` that is not saved yet. `off` are the lines of steps to run without.
 - `problems` are as in `check --format json`, `did` is as one of the `returns` of `run --format json`, and `tree` is
   that of `analysis/tree.py`. `tools` of a run are those in the histories that the rule is for, and `samples` the names
   of the files with its samples.
@@ -224,7 +225,7 @@ def _file_of(content: Any) -> tuple[str, str]:
 
 @_endpoint
 def _which(bench: Bench, *, tool: str, content: Content) -> Any:
-    return {"rules": which_rules(bench, tool, content_of(bench, content))}
+    return {"rules": list(which_rules(bench, tool, content_of(bench, content)))}
 
 
 # --- running a rule

@@ -22,8 +22,8 @@ from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, locate, 
 from reducer.workbench.folder import RefusedName, located, rule_names
 from reducer.workbench.recordings import Recordings, load
 
-Content = int | str
-"""A return: its number in the histories, or the text of a sample."""
+Content = int | str | tuple[str, str]
+"""A return: its number in the histories, the text of a sample, or the name and the text of a sample's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,10 @@ class NoReturn(LookupError):
 
 
 def content_of(bench: Bench, content: Content) -> Any:
-    """Return the content of a recorded return, or the one that the text of a sample contains.
-
-    Raises `NoReturn` and `FileError`.
-    """
-    if isinstance(content, str):
-        return sample_content("the sample", content.encode("utf-8", "surrogatepass"))
+    """Return the content of a return, read as `check` reads it. Raises `NoReturn` and `FileError`."""
+    if not isinstance(content, int):
+        name, text = ("the sample", content) if isinstance(content, str) else content
+        return sample_content(name, text.encode("utf-8", "surrogatepass"))
     returns = bench.recordings.result().returns
     if not 0 <= content < len(returns):
         raise NoReturn(f"there is no return with the number {content:,}")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -71,36 +69,25 @@ def save(folder: Path, name: str, text: str, version: str) -> str:
 
 def rename(folder: Path, name: str, version: str, to: str) -> None:
     """Rename a file that has the given version on disk. Raises as `save`, and `RefusedName` if `to` exists."""
-    path, target = located(folder, name), located(folder, to)
+    target = located(folder, to)
     if target.exists():
         raise RefusedName(f"`{to}` exists already")
-    with _taken(path, version) as hidden:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        hidden.rename(target)
+    _check_version(folder, name, version)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    located(folder, name).rename(target)
 
 
 def delete(folder: Path, name: str, version: str) -> None:
     """Delete a file that has the given version on disk. Raises as `save`."""
-    with _taken(located(folder, name), version) as hidden:
-        hidden.unlink()
+    _check_version(folder, name, version)
+    located(folder, name).unlink()
 
 
-@contextmanager
-def _taken(path: Path, version: str) -> Iterator[Path]:
-    """Rename a file to a hidden one, which no other program writes, and back if it has another version.
-
-    Raises `ChangedError` and OSError.
-    """
-    hidden = path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
-    path.rename(hidden)
-    try:
-        data = read_file(hidden, MAX_SAMPLE)
-        if _version(data) != version:
-            raise ChangedError(data.decode("utf-8", "replace"), _version(data))
-        yield hidden
-    finally:
-        if hidden.exists():
-            hidden.rename(path)
+def _check_version(folder: Path, name: str, version: str) -> None:
+    """Raise `ChangedError` if a file has another version on disk."""
+    text, current = read(folder, name)
+    if current != version:
+        raise ChangedError(text, current)
 
 
 def _version(data: bytes) -> str:

@@ -147,7 +147,11 @@ def test_any_text_is_answered(start: Start, text: str) -> None:
 def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
     bench = start()
     assert run(bench, RULE, SAMPLE)["did"]["characters"]["after"] == 275
-    text = run(bench, "version: 1\ntool: log\nsteps:\n  - {truncate: 20}\n", "a line of a log\n" * 20)
+    log = "version: 1\ntool: log\nsteps:\n  - {truncate: 20}\n"
+    value = f'["{"x" * 30}"]\n'
+    assert "opened" not in run(bench, log, ["samples/log.json", value])["tree"]["node"]
+    assert run(bench, log, ["samples/log.txt", value])["tree"]["node"]["opened"], "it is a text"
+    text = run(bench, log, "a line of a log\n" * 20)
     assert text["did"]["status"] == "reduced"
     assert run(bench, RULE, None)["tree"] is None
     empty = {"error": "the sample: empty; expected a history or a sample"}
@@ -246,7 +250,7 @@ def test_expressions_are_tried(start: Start) -> None:
 
 def test_the_rules_that_apply_to_a_return_are_found(start: Start) -> None:
     bench = start()
-    own = {"name": "list_hosts.yaml", "is_own": True, "tools": ["list_hosts"], "by": "name"}
+    own = {"name": "list_hosts.yaml", "is_own": True, "by": "name"}
     assert bench.get("POST", "which", tool="list_hosts", content=0)["rules"] == [own]
     assert bench.get("POST", "which", tool="", content=0)["rules"] == []
 

@@ -2,7 +2,7 @@
 
 const BUSY_DELAY = 200; // milliseconds until the page shows that it waits
 const token = location.hash.slice(1);
-const QUIET = new Set(["check", "places", "schema"]); // what the user does not wait for
+const QUIET = new Set(["check", "places", "schema", "which"]); // what the user does not wait for
 let onBusy = () => {};
 let waiting = 0;
 

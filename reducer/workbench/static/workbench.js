@@ -28,6 +28,8 @@ const state = {
 const item = (text) => safe(text, "li");
 const option = (label, value, selected) => safe(label, "option", { value, selected });
 const isRule = () => state.name !== null;
+/** Return the return as the API names it. A file is read by its name, as `check` reads it. */
+const contentOf = ({ content, sampleName } = state) => (sampleName ? [sampleName, content] : content);
 const isOnDisk = (name) => state.rules.some((rule) => rule.name === name);
 
 function button(label, run, attributes = {}) {
@@ -79,15 +81,34 @@ function showRules() {
   const chosen = isRule() ? `open ${state.name}` : `show ${state.tool}`;
   const choice = (label, value) => option(label, value, value === chosen);
   const labelOf = (name) => `${name}${draftOf(name) ? " (not saved)" : ""}`;
-  const rules = [...namesOfRules()].map((name) => choice(labelOf(name), `open ${name}`));
-  const tools = state.tools.filter((one) => one.rule === null).map(({ tool, count: returns, characters }) =>
+  const isFound = searched();
+  const names = [...namesOfRules()].filter((name) => isFound(name, toolsOf(name)));
+  const rules = names.map((name) => choice(labelOf(name), `open ${name}`));
+  const tools = state.tools.filter((one) => one.rule === null && isFound(one.tool)).map(({ tool, count: returns, characters }) =>
     choice(`${tool}: ${counted(returns, "return")}, ${count(characters)} characters`, `show ${tool}`));
   const group = (label, options) => (options.length ? [make("optgroup", { label }, ...options)] : []);
-  const first = chosen === "show " ? [option("Choose a rule or a tool", "")] : [];
+  const isListed = [...rules, ...tools].some((one) => one.selected);
+  const found = byId("filter").value ? `${count(rules.length + tools.length)} found` : "Choose a rule or a tool";
+  const first = isListed ? [] : [option(found, "", true)];
   byId("rules").replaceChildren(...first, ...group("Rules", rules), ...group("Tools without a rule", tools));
 }
 
+const toolsOf = (name) => state.rules.find((rule) => rule.name === name)?.tools ?? [];
+
+/** Return a function that tells whether the search for rules finds a name of a file or of one of its tools. */
+function searched() {
+  const word = byId("filter").value.trim().toLowerCase();
+  return (name, tools = []) => [name, ...tools].some((one) => one.toLowerCase().includes(word));
+}
+
+/** Open the first rule or tool that the search finds. */
+function openFound() {
+  const first = [...byId("rules").options].find((one) => one.value);
+  if (byId("filter").value && first) return chooseRule(first.value);
+}
+
 async function chooseRule(value) {
+  if (!value) return;
   const [action, name] = [value.slice(0, 4), value.slice(5)];
   if (action === "open") return openRule(name);
   close(name);
@@ -129,7 +150,7 @@ async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
-  const { name, text, saves, ...sample } = await request("POST", "draft", { tool, content: state.content });
+  const { name, text, saves, ...sample } = await request("POST", "draft", { tool, content: contentOf() });
   const of = state.content;
   Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { ...sample, of } : null });
   editor.open(text);
@@ -224,27 +245,36 @@ async function exportRule() {
 /** Open the text of a file: an exported rule with its return, or a sample. */
 function openText(text) {
   const bundle = readBundle(text);
-  if (!bundle) return use(text);
+  if (!bundle) {
+    use(text);
+    return showWhich(state.tool);
+  }
   const isNew = !namesOfRules().has(bundle.name);
   openDraft(isNew ? bundle.name : bundle.name.replace(/(\.ya?ml)$/, `_${Date.now()}$1`), bundle.text);
   if (bundle.sample !== null) use(bundle.sample);
 }
 
-/** Say which rules apply to the return, by the name of its tool and by its shape. */
+/** Say which rules apply to the return, by the name of its tool, if that is known or entered, or by its shape. */
 async function whichRule() {
   const { content } = state;
   if (content === null) throw new Error("Choose, paste or drop a return first.");
   const entry = state.returns.find((one) => one.number === content);
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool, if you know it:"));
-  if (tool === null) return;
-  const { rules } = await request("POST", "which", { tool, content });
+  if (tool !== null) return showWhich(tool);
+}
+
+async function showWhich(tool) {
+  const { content } = state;
+  const { rules } = await request("POST", "which", { tool, content: contentOf() });
+  if (state.content !== content) return;
   notice(rules.length ? "These rules apply:" : "No rule applies to this return.");
   byId("notice").lastChild.before(...rules.map(ruleFound));
 }
 
 function ruleFound({ name, is_own: isOwn, by }) {
-  if (!isOwn) return safe(`built-in ${name} (by its ${by})`, "span");
-  return button(`${name} (by its ${by})`, tried(() => openRule(name)), { class: "link" });
+  const label = `${name} (by its ${by})`;
+  if (!isOwn) return safe(`built-in ${label}`, "span");
+  return button(label, tried(() => openRule(name)), { class: "link" });
 }
 
 async function discard() {
@@ -317,7 +347,7 @@ function use(content, sampleName = "") {
 const run = latest(RUN_DELAY, () => {
   const text = isRule() ? editor.text() : "";
   const off = isRule() ? editor.off() : [];
-  return request("POST", "run", { name: state.name ?? "new.yaml", text, content: state.content, off });
+  return request("POST", "run", { name: state.name ?? "new.yaml", text, content: contentOf(), off });
 }, showRun, fail);
 
 function showRun({ problems, tools, did, tree }) {
@@ -365,7 +395,7 @@ function showTrees(tree, isRun) {
 /** Highlight the places of the path under the cursor. */
 const highlight = latest(MARK_DELAY, async () => {
   if (!isRule() || !state.before) return [];
-  const fields = { text: editor.text(), line: editor.line(), content: state.content };
+  const fields = { text: editor.text(), line: editor.line(), content: contentOf() };
   return (await request("POST", "places", fields)).places.map(keysOf);
 }, (places) => {
   if (JSON.stringify(places) === JSON.stringify(state.places)) return;
@@ -385,8 +415,7 @@ async function offer(keys) {
   if (!isRule()) return;
   offerNothing();
   const old = editor.text();
-  const { name, content } = state;
-  const fields = { text: old, keys, content, name, sample_name: fileOfReturn() };
+  const fields = { text: old, keys, content: contentOf(), name: state.name, sample_name: fileOfReturn() };
   const { path, steps, test } = await request("POST", "steps", fields);
   if (editor.text() !== old) return;
   const buttons = steps.map(({ label, at, text }) =>
@@ -418,7 +447,7 @@ async function ask() {
   const text = byId("ask").value.trim();
   if (!text || state.content === null) return byId("answers").replaceChildren();
   const rule = isRule() ? editor.text() : "";
-  const answer = await find(text, { root: state.root, text: rule, content: state.content });
+  const answer = await find(text, { root: state.root, text: rule, content: contentOf() });
   byId("answers").replaceChildren(...resultItems(answer, (target, path) => {
     const keys = typeof target === "string" ? keysOf(target) : target;
     state.before?.mark([keys]);
@@ -456,7 +485,8 @@ function stepRows(steps, off) {
 /** Return the row of a step that is switched off. */
 function rowOff(line) {
   const go = button(`Line ${line}`, () => editor.goTo(line), { class: "link step" });
-  const head = make("th", { scope: "row" }, go, make("div", { class: "why" }, "switched off"), stepTools(line, false));
+  const first = make("div", { class: "step-row" }, go, make("span", { class: "why" }, "switched off"), stepTools(line, false));
+  const head = make("th", { scope: "row" }, first);
   return make("tr", {}, head, ...["", "", ""].map((none) => make("td", {}, none)));
 }
 
@@ -486,9 +516,11 @@ async function moveStep(line, by) {
 function stepRow({ name, line, places, after, removed, ran, skipped, nothing }, index) {
   const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
   const why = ran ? nothing?.message ?? "" : idle;
-  const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
+  const look = { class: `link one-line ${stepClass(index + 1)}`, title: name, disabled: line === null };
+  const go = button(name, () => editor.goTo(line), look);
+  const first = make("div", { class: "step-row" }, go, ...(line === null ? [] : [stepTools(line, true)]));
   const reasons = why ? [safe(why, "div", { class: "why" })] : [];
-  const head = make("th", { scope: "row" }, go, ...reasons, ...(line === null ? [] : [stepTools(line, true)]));
+  const head = make("th", { scope: "row" }, first, ...reasons);
   const numbers = [places, removed, after].map((number) => make("td", { class: "number" }, count(number)));
   return make("tr", {}, head, ...numbers);
 }
@@ -509,15 +541,15 @@ function facts({ status, why, restored, restorations, over, is_emptied: isEmptie
   ].filter(Boolean);
 }
 
-const checkedOf = () => JSON.stringify([state.name, editor.text(), state.content]);
+const checkedOf = () => JSON.stringify([state.name, editor.text(), state.content, state.sampleName]);
 const isChecked = () => state.checked === checkedOf();
 
 const check = latest(CHECK_DELAY, async () => {
   if (!isRule()) return null;
-  const { name, content } = state;
+  const { name } = state;
   const { of, ...sample } = state.sample ?? {};
   const checked = checkedOf();
-  return { checked, ...await request("POST", "check", { name, text: editor.text(), content, ...sample }) };
+  return { checked, ...await request("POST", "check", { name, text: editor.text(), content: contentOf(), ...sample }) };
 }, (answer) => {
   if (!answer) return;
   state.checked = answer.checked;
@@ -562,6 +594,8 @@ function listen() {
   whenBusy(showBusy);
   const on = (id, event, action) => byId(id).addEventListener(event, tried(action));
   on("rules", "change", ({ target }) => chooseRule(target.value));
+  on("filter", "input", async () => showRules());
+  on("filter", "change", async () => openFound());
   on("new", "click", newRule);
   on("save", "click", save);
   on("discard", "click", discard);
