@@ -11,6 +11,7 @@ from typing import Any
 from reducer.analysis.drafting.plans import Plan, plans, steps_of
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, compiled, draft
 from reducer.analysis.drafting.sketch import Sketch, found_in
+from reducer.analysis.texts import characters
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES
 from reducer.formats import NOTATIONS, decode, read_as, unwrapped
@@ -77,8 +78,10 @@ def draft_rule(
     target: the share of the characters to save, even if entities are lost
     used: returns the values of a content that later messages mention; keys with such values stay
     """
-    big = [content for content in contents if chars(content) >= BIG]
-    answers = big or list(contents)
+    # What is too deep to be counted is never reduced.
+    readable = [content for content in contents if characters(content)]
+    big = [content for content in readable if chars(content) >= BIG]
+    answers = big or readable
     settings: dict[str, Any] = {"when": {"min_chars": BIG}} if big else {}
     trial = None
     if notation := _notation_of(answers):

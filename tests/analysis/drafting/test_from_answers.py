@@ -229,9 +229,27 @@ def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
     assert "when:" not in drafted({"a": None, "b": {"c": None, "d": 1}}).text
 
 
-@pytest.mark.parametrize("content", [{"ok": True}, [], {}, "", "done", [1, 2, 3], {"a": {"b": "c"}}])
+NO_DRAFT = [{"ok": True}, [], {}, "", "done", [1, 2, 3], {"a": {"b": "c"}}, nested(100_000, "x" * 3000)]
+
+
+@pytest.mark.parametrize("content", NO_DRAFT, ids=range(len(NO_DRAFT)))
 def test_there_is_no_draft_if_nothing_can_be_removed(content: Any) -> None:
     assert draft_rule("search", [content], "answers", "search") is None
+
+
+HOSTILE = {
+    "levels in a text": "[" * 100_000 + "]" * 100_000,
+    "not a number": {"a": [float("nan")] * 3000},
+    "lone surrogates": {"a\ud800": ["\udfff x" * 90] * 90},
+    "keys with newlines": [{"a\nb": "w" * 90, '"': n} for n in range(90)],
+    "huge numbers": [10**4000] * 20,
+    "empty lists": [[[]] * 99] * 50,
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_answers_get_a_draft_that_loads(content: Any) -> None:
+    loaded(drafted(content))
 
 
 # --- the substance
