@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reducer.analysis.drafting.names import is_known, is_writable, words
-from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.texts import API_LINK
 from reducer.paths.written import path_text
 from reducer.values import Unreducible, dump
@@ -96,8 +96,10 @@ def fields(root: Profile) -> dict[Path, Field]:
     found = {}
     for place in root.walk():
         if place.is_field and is_writable(place.path) and not place.is_empty:
-            record = max((number for number, token in enumerate(place.path, 1) if type(token) is not str), default=0)
-            found[place.path] = Field(place, place.path[:record])
+            record = place.path
+            while record and type(record[-1]) is str:
+                record = record[:-1]
+            found[place.path] = Field(place, record)
     return found
 
 
@@ -128,11 +130,12 @@ def copies(root: Profile, little: int) -> dict[Path, Path]:
     """
     originals: dict[str, Profile] = {}
     found: dict[Path, Path] = {}
-    places = [place for place in root.walk() if place.path and type(place.path[-1]) is str]
-    for place in sorted(places, key=_rank):
+    for place in sorted(root.inner(), key=_rank):
+        if type(place.path[-1]) is not str or is_below(place.path, found):
+            continue
         is_varied = len(place.distinct) >= _MANY and bool(place.texts)
         is_large = place.chars >= little and not place.is_empty
-        if not (is_varied or is_large) or any(place.path[:n] in found for n in range(len(place.path))):
+        if not (is_varied or is_large):
             continue
         original = originals.setdefault(_values(place), place)
         is_around = place.path[: len(original.path)] == original.path or original.path[: len(place.path)] == place.path

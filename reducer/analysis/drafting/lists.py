@@ -55,7 +55,7 @@ class Items:
         for field in sorted(self.fields, key=lambda field: "create" in field.name.lower()):
             if _TIME.search(field.name) and self._has_ranks(field, (_NUMBER, _DATE)):
                 numbers = [value for value in field.place.scalars if type(value) in (int, float)]
-                if all(number > _FIRST_TIME for number in numbers):
+                if min(numbers, default=_FIRST_TIME) >= _FIRST_TIME:
                     return field
         return None
 
@@ -99,10 +99,10 @@ def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
     if kinds:
         return {"dedupe": _of_each(kinds, amount), **mark}, f"some of each {_names(kinds)} stay"
     action: dict[str, Any] = {"limit": ends(amount)}
-    sorting = [field for field in (severity, time) if field is not None]
+    sorting = [*filter(None, (severity, time))]
     which = "both ends stay"
     if sorting:
-        names = [path_text(field.keys) for field in sorting]
+        names = _paths(sorting)
         action = {"limit": amount, "sort_by": names if len(names) > 1 else names[0]}
         which = f"the highest by {_names(sorting)} stay"
     if condition := _rare(items):
@@ -114,14 +114,21 @@ def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
 
 
 def _names(fields: Sequence[Field]) -> str:
-    return " and ".join(f"`{path_text(field.keys)}`" for field in fields)
+    return f"`{'` and `'.join(_paths(fields))}`"
+
+
+def _paths(fields: Sequence[Field]) -> list[str]:
+    found = []
+    for field in fields:
+        found.append(path_text(field.keys))
+    return found
 
 
 def _of_each(kinds: Sequence[Field], amount: int) -> dict[str, Any]:
     """Return how to keep the first items with each combination of the values of fields."""
     columns = [map(str, field.place.scalars) for field in kinds]
     combinations = len(set(zip(*columns, strict=False)))
-    names = [path_text(field.keys) for field in kinds]
+    names = _paths(kinds)
     by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
     return {"by": by, "keep": max(1, amount // combinations)}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reducer.analysis.drafting.lists import items_at, limited
 from reducer.analysis.drafting.names import is_writable, key_text
-from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.drafting.rule_text import Step, at, ends
 from reducer.analysis.drafting.sketch import UNKNOWN, Sketch
 from reducer.analysis.texts import listed
@@ -87,15 +87,11 @@ def steps_of(sketch: Sketch, plan: Plan) -> Iterator[Step]:
             yield Step(at(place.path, {"unwrap": True}), "JSON in a text, which is read without quotes")
     done = set[Path]()
     for place in root.walk():
-        if place.is_record and is_writable(place.path) and not _is_below(place.path, plan.gone):
+        if place.is_record and is_writable(place.path) and not is_below(place.path, plan.gone):
             yield from _drop(sketch, place, plan.gone, done)
     if plan.items:
         yield from _limits(sketch, plan)
         yield from _cut(sketch, plan)
-
-
-def _is_below(path: Path, gone: Mapping[Path, str]) -> bool:
-    return any(path[:depth] in gone for depth in range(1, len(path) + 1))
 
 
 # --- keys
@@ -161,11 +157,11 @@ def _reasons(place: Profile, gone: Mapping[Path, str]) -> Sequence[str]:
 
 def _limits(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     """Yield a step for each long list or map."""
-    left = {path: field for path, field in sketch.fields.items() if not _is_below(path, plan.gone)}
+    left = {path: field for path, field in sketch.fields.items() if not is_below(path, plan.gone)}
     for place in sketch.root.walk():
         if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or place.path in sketch.columns:
             continue
-        is_top = all(type(token) is str for token in place.path)
+        is_top = {-1, None}.isdisjoint(place.path)
         amount = plan.items if is_top else max(1, plan.items // 2)
         if max(place.lengths) <= amount:
             continue
@@ -182,7 +178,7 @@ def _can_limit(place: Profile, gone: Mapping[Path, str]) -> bool:
         return False
     if place.is_map and not place.is_record_map:
         return False
-    return not _is_below(place.path, gone) and not _is_gone(place, gone)
+    return not is_below(place.path, gone) and not _is_gone(place, gone)
 
 
 def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:
@@ -190,7 +186,7 @@ def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     longest = size = 0
     names: list[str] = []
     for place in sketch.root.walk():
-        if place.below or not place.texts or _is_below(place.path, plan.gone):
+        if place.below or not place.texts or is_below(place.path, plan.gone):
             continue
         excess = 0
         for text in place.texts:
@@ -206,8 +202,10 @@ def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:
 
 def path_name(place: Profile) -> str:
     """Return the last key of a place."""
-    keys = [token for token in place.path if type(token) is str]
-    return keys[-1] if keys else "items"
+    for token in reversed(place.path):
+        if type(token) is str:
+            return token
+    return "items"
 
 
 def _of_text(sketch: Sketch, plan: Plan) -> Iterator[Step]:

@@ -67,7 +67,11 @@ class Sketch:
     @cached_property
     def used(self) -> Set[Path]:
         """The fields with values that the agent used later."""
-        return {path for path, field in self.fields.items() if self.find(field.place.scalars)}
+        found = set()
+        for path, field in self.fields.items():
+            if self.find(field.place.scalars):
+                found.add(path)
+        return found
 
     @cached_property
     def redundant(self) -> Mapping[Path, str]:
@@ -143,7 +147,7 @@ class Sketch:
     @cached_property
     def found(self) -> Sequence[Entities]:
         """The entities of each answer."""
-        return [found_in(answer) for answer in self.answers]
+        return [*map(found_in, self.answers)]
 
 
 def found_in(content: Any) -> Entities:
