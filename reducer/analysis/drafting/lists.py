@@ -15,7 +15,9 @@ from reducer.paths.written import path_text
 
 _SEVERITY = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
 _TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
-_KIND = re.compile(r"(?i)(?:type|kind|category|rule|reason|class|title|check|event|alert|incident)(?:_?(?:id|name))?$")
+_KIND = re.compile(
+    r"(?i)(?:type|kind|category|rule|reason|class|title|check|event|alert)(?:_?(?:id|name))?$|incident_?name$"
+)
 _NUMBER, _DATE, _WORD = 1, 2, 3
 """The kinds of ranks of values."""
 _FIRST_TIME = 10**8
