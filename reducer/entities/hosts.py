@@ -22,7 +22,6 @@ _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-
 _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 # A full address or domain ends at a capital after its dot, and at a port in the output of tcpdump and netstat.
 _NEW_SENTENCE = re.compile(rb"\.(?=[A-Z][a-z])")
-SENTENCE = re.compile(rb"\.(?:%b)\.(?=[A-Z][a-z])" % b"|".join(sorted(PLAIN)))
 _PORT_BEFORE_TARGET = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?= > )")
 _PORT_AFTER_DOT = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?=[:,\s]|\Z)")
 _NETSTAT = re.compile(rb"(?:tcp|udp)[46]{0,2}[ \t]")
@@ -56,6 +55,10 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
                 found.append(address)
                 done = end
             continue
+        if data[dot + 1] < 97 and _NEW_SENTENCE.match(data, dot):
+            before = mask.rfind(b".", max(0, dot - 64), dot)
+            if mask[before + 1 : dot] in PLAIN:
+                dot, end = before, dot
         if dot < path_end or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
         start = _start_of_word(mask, dot, end, done)

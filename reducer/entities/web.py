@@ -62,15 +62,16 @@ def urls(data: bytes) -> list[Match]:
 
 def _url(data: bytes, at: int, done: int) -> Match | None:
     """Return the URL with its `://` at `at`, or None if there is none that starts at `done` or later."""
-    head = data[max(done, at - 6) : at].lower()
+    before = data[max(done, at - 9) : at].lower()
+    head = _plain_head(before)
     written = head[-5:] if head[-1:] == b"s" else head[-4:]
     if written not in _SCHEMES:
-        m = _SCHEME.search(head)
+        m = _SCHEME.search(head[-6:])
         written = m[0] if m else b""
     scheme = _SCHEMES.get(written)
     if scheme is None:
         return None
-    start = at - len(written)
+    start = at - len(written) - len(before) + len(head)
     if not may_start(data, start):
         return None
     first = at + 3
@@ -93,6 +94,13 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     end = max(end, host_end)
     before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
+
+
+def _plain_head(before: bytes) -> bytes:
+    """Return what is before `://` without what defangs it: `hxxps ://`, `http[s]://`. The result is not longer."""
+    if before.endswith((b"xxp ", b"xxps ")):
+        return before[:-1]
+    return before[:-3] + b"s" if before.endswith((b"p[s]", b"p(s)")) else before
 
 
 def _after_user(data: bytes, start: int) -> re.Match[bytes] | None:
