@@ -118,7 +118,7 @@ def _is_odd_number(name: Name) -> bool:
 
 def _is_odd_case(name: Name) -> bool:
     """Return whether capitals are where people do not write them in domains, unlike in GITHUB.COM and GitHub.com."""
-    if name.written.islower():
+    if name.written == name.written.lower():
         return False
     parts = name.written.split(b".")
     tail = parts[-1]

@@ -7,6 +7,7 @@ without a space between them. `evidence.py` weighs the name and the text around 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from sys import intern
 
 from reducer.entities.entity import Match, may_start
@@ -32,6 +33,14 @@ _ESCAPE = re.compile(rb"\\(?:[nrt]|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
+
+
+# All letters of a label are of one script, because words stand directly before and after hosts: 访问evil.com下载
+_OTHER_SCRIPT = re.compile(
+    rb"""(?<![A-Za-z0-9\x81\x82._\x01@/\\-])(?=[a-z0-9.\x01-]{0,80}\x82)
+    (?:(?:[a-z0-9-]{1,63}+|[\x82-]{1,63}+)[.\x01]){1,8}+(?:[a-z]{2,24}+|\x82{2,20}+)(?![A-Za-z0-9\x82_(-]|[.\x01][a-z0-9\x82])""",
+    re.VERBOSE,
+)
 
 
 Weighed = list[tuple[int, int, tuple[Row, ...]]]
@@ -81,6 +90,19 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
         if shown:
             canonical = mask[start:end]
             found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
+    return found
+
+
+def domains_of_other_scripts(data: bytes, taken: list[Match]) -> list[Match]:
+    """Return the domains of `data` with letters of scripts that do not always separate words, outside `taken`."""
+    found: list[Match] = []
+    for m in _OTHER_SCRIPT.finditer(data):
+        start, end = m.span()
+        before = bisect_left(taken, (end,))
+        is_taken = before > 0 and taken[before - 1][1] > start
+        shown = "" if is_taken or m[0].endswith(b".net") else evidence(Around(data, start, end, 0), points(m[0]) or 0)
+        if shown:
+            found.append((start, end, intern(f"domain {shown}"), m[0].replace(b"\x01", b".")))
     return found
 
 
