@@ -64,10 +64,8 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
                 found.append(address)
                 done = end
             continue
-        if data[dot + 1] < 97 and _NEW_SENTENCE.match(data, dot):
-            before = mask.rfind(b".", max(0, dot - 64), dot)
-            if mask[before + 1 : dot] in PLAIN:
-                dot, end = before, dot
+        if data[dot + 1] < 97:
+            dot, end = _before_sentence(data, mask, dot, end)
         if dot < path_end or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
         start = _start_of_word(mask, dot, end, done)
@@ -78,10 +76,9 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
-                continue
-            total = points(data[start:end])
-            if total is None:
-                continue
+            total = points(data[start:end]) if start >= 0 else None
+        if total is None:
+            continue
         done = end
         at = Around(data, start, end, found[-1][1] if found else 0)
         if weighed is not None and total != NO_NAME:
@@ -91,6 +88,14 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
             canonical = mask[start:end]
             found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
     return found
+
+
+def _before_sentence(data: bytes, mask: bytes, dot: int, end: int) -> tuple[int, int]:
+    """Return the last dot and the end of a domain that a new sentence follows (`evil.com.The`), or the arguments."""
+    before = mask.rfind(b".", max(0, dot - 64), dot)
+    if before >= 0 and mask[before + 1 : dot] in PLAIN and _NEW_SENTENCE.match(data, dot):
+        return before, dot
+    return dot, end
 
 
 def domains_of_other_scripts(data: bytes, taken: list[Match]) -> list[Match]:
@@ -147,9 +152,13 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
-        is_part = start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
-        return address if is_range or not is_part else None
+        return address if is_range or not _is_part(mask, start) else None
     return None if _is_no_host(data, start, end) else address
+
+
+def _is_part(mask: bytes, start: int) -> bool:
+    """Return whether a word before the dash or slash at `start - 1` goes on there, unlike in `host-45.77.121.232`."""
+    return start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
 
 
 def _is_no_host(data: bytes, start: int, end: int) -> bool:

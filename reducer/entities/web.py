@@ -10,16 +10,16 @@ from reducer.entities.entity import Match, may_start
 from reducer.entities.evidence import TLDS
 
 _CACHED_HOSTS = 2048  # texts repeat their hosts
-_SCHEMES = {
-    **{scheme: scheme for scheme in b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc file".split()},
-    **{
-        scheme: scheme
-        for scheme in b"postgres postgresql mysql mariadb mongodb mongodb+srv redis rediss amqp amqps".split()
-    },
-    **dict.fromkeys(b"http hxxp h**p htxp hxtp h__p h--p h##p xxxp meow".split(), b"http"),
-    **dict.fromkeys(b"https hxxps h**ps htxps hxtps h__ps h--ps h##ps xxxps".split(), b"https"),
-    b"fxp": b"ftp",
-}
+_AS_WRITTEN = (
+    b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc file"
+    b" postgres postgresql mysql mariadb mongodb mongodb+srv redis rediss amqp amqps"
+)
+_HTTP = b"http hxxp h**p htxp hxtp h__p h--p h##p xxxp meow"
+_HTTPS = b"https hxxps h**ps htxps hxtps h__ps h--ps h##ps xxxps"
+_SCHEMES = {scheme: scheme for scheme in _AS_WRITTEN.split()}
+_SCHEMES.update(dict.fromkeys(_HTTP.split(), b"http"))
+_SCHEMES.update(dict.fromkeys(_HTTPS.split(), b"https"))
+_SCHEMES[b"fxp"] = b"ftp"
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])(?:mongodb\+srv|[a-z*#_-]{2,10})\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
 _PLACE = re.compile(
