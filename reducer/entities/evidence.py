@@ -118,7 +118,7 @@ def _is_odd_number(name: Name) -> bool:
 
 def _is_odd_case(name: Name) -> bool:
     """Return whether capitals are where people do not write them in domains, unlike in GITHUB.COM and GitHub.com."""
-    if name.written.islower():
+    if name.written == name.written.lower():
         return False
     parts = name.written.split(b".")
     tail = parts[-1]
@@ -402,9 +402,7 @@ def is_mentioned(data: bytes, start: int) -> bool:
 
 
 def _is_after_host(at: Around) -> bool:
-    return (
-        0 < at.start - at.previous <= 8 and at.previous > 0 and bool(_BETWEEN.fullmatch(*at[:1], at.previous, at.start))
-    )
+    return 0 < at.previous < at.start <= at.previous + 8 and bool(_BETWEEN.fullmatch(at.data, at.previous, at.start))
 
 
 def _is_before_host(at: Around) -> bool:
@@ -545,10 +543,11 @@ def evidence(at: Around, total: int) -> str:
         return ""
     shown = "prose"
     for kind, rows in CUES.items():
-        row = next((row for row in rows if row.applies(at)), None)
-        if row:
-            total += row.points
-            shown = kind if shown == "prose" else shown
+        for row in rows:
+            if row.applies(at):
+                total += row.points
+                shown = kind if shown == "prose" else shown
+                break
         if total > CERTAIN or (total <= 0 and kind == "host"):
             break  # what is left cannot change it
     return shown if total > 0 else ""
@@ -556,7 +555,7 @@ def evidence(at: Around, total: int) -> str:
 
 CERTAIN = -min(row.points for row in CODE)
 """Nothing in the text around a name outweighs more points than these."""
-_MOST = sum(max(row.points for row in rows) for rows in (HOST, PLACE))
+_MOST = max(row.points for row in HOST) + max(row.points for row in PLACE)
 
 # --- the text around four numbers
 

@@ -7,6 +7,7 @@ without a space between them. `evidence.py` weighs the name and the text around 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from sys import intern
 
 from reducer.entities.entity import Match, may_start
@@ -22,7 +23,6 @@ _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-
 _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 # A full address or domain ends at a capital after its dot, and at a port in the output of tcpdump and netstat.
 _NEW_SENTENCE = re.compile(rb"\.(?=[A-Z][a-z])")
-SENTENCE = re.compile(rb"\.(?:%b)\.(?=[A-Z][a-z])" % b"|".join(sorted(PLAIN)))
 _PORT_BEFORE_TARGET = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?= > )")
 _PORT_AFTER_DOT = re.compile(rb"\.(?:[0-9]{1,5}|[a-z][a-z0-9-]{0,14})(?=[:,\s]|\Z)")
 _NETSTAT = re.compile(rb"(?:tcp|udp)[46]{0,2}[ \t]")
@@ -33,6 +33,14 @@ _ESCAPE = re.compile(rb"\\(?:[nrt]|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
+
+
+# All letters of a label are of one script, because words stand directly before and after hosts: 访问evil.com下载
+_OTHER_SCRIPT = re.compile(
+    rb"""(?<![A-Za-z0-9\x81\x82._\x01@/\\-])(?=[a-z0-9.\x01-]{0,80}\x82)
+    (?:(?:[a-z0-9-]{1,63}+|[\x82-]{1,63}+)[.\x01]){1,8}+(?:[a-z]{2,24}+|\x82{2,20}+)(?![A-Za-z0-9\x82_(-]|[.\x01][a-z0-9\x82])""",
+    re.VERBOSE,
+)
 
 
 Weighed = list[tuple[int, int, tuple[Row, ...]]]
@@ -56,6 +64,8 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
                 found.append(address)
                 done = end
             continue
+        if data[dot + 1] < 97:
+            dot, end = _before_sentence(data, mask, dot, end)
         if dot < path_end or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
         start = _start_of_word(mask, dot, end, done)
@@ -66,10 +76,9 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
-                continue
-            total = points(data[start:end])
-            if total is None:
-                continue
+            total = points(data[start:end]) if start >= 0 else None
+        if total is None:
+            continue
         done = end
         at = Around(data, start, end, found[-1][1] if found else 0)
         if weighed is not None and total != NO_NAME:
@@ -78,6 +87,27 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
         if shown:
             canonical = mask[start:end]
             found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
+    return found
+
+
+def _before_sentence(data: bytes, mask: bytes, dot: int, end: int) -> tuple[int, int]:
+    """Return the last dot and the end of a domain that a new sentence follows (`evil.com.The`), or the arguments."""
+    before = mask.rfind(b".", max(0, dot - 64), dot)
+    if before >= 0 and mask[before + 1 : dot] in PLAIN and _NEW_SENTENCE.match(data, dot):
+        return before, dot
+    return dot, end
+
+
+def domains_of_other_scripts(data: bytes, taken: list[Match]) -> list[Match]:
+    """Return the domains of `data` with letters of scripts that do not always separate words, outside `taken`."""
+    found: list[Match] = []
+    for m in _OTHER_SCRIPT.finditer(data):
+        start, end = m.span()
+        before = bisect_left(taken, (end,))
+        is_taken = before > 0 and taken[before - 1][1] > start
+        shown = "" if is_taken or m[0].endswith(b".net") else evidence(Around(data, start, end, 0), points(m[0]) or 0)
+        if shown:
+            found.append((start, end, intern(f"domain {shown}"), m[0].replace(b"\x01", b".")))
     return found
 
 
@@ -122,9 +152,13 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address
     if last in b"-/":
         is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
-        is_part = start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
-        return address if is_range or not is_part else None
+        return address if is_range or not _is_part(mask, start) else None
     return None if _is_no_host(data, start, end) else address
+
+
+def _is_part(mask: bytes, start: int) -> bool:
+    """Return whether a word before the dash or slash at `start - 1` goes on there, unlike in `host-45.77.121.232`."""
+    return start > 1 and mask[start - 2] in _LETTERS and not mask.endswith((b"host-", b"ip-"), 0, start)
 
 
 def _is_no_host(data: bytes, start: int, end: int) -> bool:

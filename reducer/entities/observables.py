@@ -53,7 +53,10 @@ _EXTENSIONS = (
     "|txt|url|vbe|vbs|vhd|vhdx|war|wsf|xll|xls|xlsb|xlsm|xlsx|xml|xz|yaml|yml|zip"
 )
 # A file name starts where a word starts, which keeps `a.a.a.a` from being read at every dot.
-_FILE = rf"(?<![a-z0-9_][.@+~-])(?<![_(])[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
+_FILE = (
+    r"(?<![a-z0-9_\x81\x82][.@+~-])(?<![_(])[a-z0-9_\x81][a-z0-9_\x81()@+~.-]{0,100}?"
+    rf"\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
+)
 _LIBRARIES = ("angular", "d3", "express", "moment", "next", "node", "nuxt", "react", "three", "vue")
 _NO_FILES = frozenset(f"{name}.js" for name in _LIBRARIES)
 _AGENTS = (
@@ -225,5 +228,5 @@ def _values(data: bytes, row: Row) -> Iterator[tuple[int, int, str, bytes]]:
             if not whole.fullmatch(data, start, end):
                 continue
         value = row.canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
-        if value and value.isascii():
-            yield start, end, row.type, value.encode()
+        if value and (value.isascii() or row.type == "file_name"):
+            yield start, end, row.type, value.encode("latin-1")

@@ -2,7 +2,8 @@
 
 In folded bytes, 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot), which shows that the author meant a
 host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character,
-0x04 is a long dash, 0x05 is `§`, and 0x80 is any other character that is not ASCII.
+0x04 is a long dash, 0x05 is `§`, 0x82 is a letter of another script, as in `例え.jp`, and 0x80 is any other
+character that is not ASCII.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ from reducer.entities.words import word_lists
 _ACCENTS = range(0x300, 0x370)
 # Accents, and the letters beyond ASCII of scripts that separate words with spaces.
 _SPACED = "".join(c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS)
+# Letters of scripts that do not always separate words: Hebrew, Arabic, of India, Thai, Georgian, Hangul, kana, Chinese.
+_UNSPACED = (
+    "\u0591-\u05bd\u05d0-\u05f2\u0620-\u0669\u066e-\u06d3\u06d5-\u06ff\u0900-\u0963\u0966-\u0df3\u0e01-\u0e3a\u0e40-\u0e4e"
+    "\u0e50-\u0e59\u0e81-\u0eff\u10a0-\u10fa\u10fc-\u11ff\u3005-\u3007\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3105-\u318e\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d"
+)
 _WIDE_DOTS = "．。｡․﹒"
 _FOLDED = {
     **dict.fromkeys("‐‑－﹣", b"-"),  # CVE numbers are often set with U+2011
@@ -34,8 +41,8 @@ _FOLDED = {
 # Consecutive letters, a wide dot in a name, or one of the other characters. The regex starts with a set, because a
 # search for a set takes a third of the time.
 _NEEDS_FOLDING = re.compile(
-    f"[{''.join(_FOLDED)}{_SPACED}]"
-    f"(?:(?<=[{_SPACED}])[{_SPACED}]*|(?<![{_WIDE_DOTS}])|(?<=[A-Za-z0-9À-֏].)(?=[A-Za-z0-9À-֏]))"
+    f"[{''.join(_FOLDED)}{_SPACED}{_UNSPACED}]"
+    f"(?:(?<=[{_SPACED}])[{_SPACED}]*|(?<=[{_UNSPACED}])[{_UNSPACED}]*|(?<![{_WIDE_DOTS}])|(?<=[A-Za-z0-9À-֏].)(?=[A-Za-z0-9À-֏]))"
 )
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03\x04\x05", b"    ")
@@ -45,17 +52,17 @@ _NATIVE_TLDS = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.start
 # All brackets become square, so that patterns start with one literal: 1,000 MB/s instead of 150 MB/s.
 _BRACKETS = bytes.maketrans(b"({)}", b"[[]]")
 _OPEN = re.compile(
-    rb"""\[ (?=[ .:@/\-\\\]dDaAsS]) (?:
+    rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
       [ ]? \\? (?P<dot> \. | [dD][oO][tT] ) \\? [ ]? \]
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<tail> (?:[A-Za-z0-9\x81-]{1,63} \.){0,3} [A-Za-z\x81]{2,24} ) \]
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<open> (?=[A-Za-z0-9\x81]) )
     | [ ]? (?P<at> @ | [aA][tT] ) \\? [ ]? \]
-    | (?P<same> : (?:\\?/){0,2} | / | - | (?<=[pP]\[)[sS](?=\][:\[]) ) \\? \]
+    | (?P<same> : (?:\\?/){0,2} | / | - ) \\? \]
     | (?P<void> \] ) (?=://)
     )""",
     re.VERBOSE,
 )
-_AFTER_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # besides letters and digits
+_AFTER_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81", b"\x82"))  # besides letters and digits
 _NEXT_WORD = re.compile(rb" ([a-z]{2,24})(?![A-Za-z0-9_-])")
 _LAST_LABELS = TLDS - word_lists()[b"words"]  # what follows a dot and a space, but seldom begins a sentence
 _CLOSE = re.compile(rb"\.\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")  # evil.]com
@@ -69,10 +76,9 @@ _ESCAPE = re.compile(  # evil\\.com
 )
 _INVISIBLE = re.compile(rb"\x03\x03*")  # starts with a literal; `\x03+` would be tried at every byte, 70 MB/s
 _ENTITY = re.compile(rb"&#(?:46|x2[eE]);")
-_SPACED_SCHEME = re.compile(rb"[ ]://(?<=[xX]{2}[pP][ ]://|[xX][pP][sS][ ]://)")  # hxxps ://evil.com
 _REPLACED = (
-    (b"&#", _ENTITY, b"\x01"),
-    (b" ://", _SPACED_SCHEME, b"://"),
+    (b"&#46;", _ENTITY, b"\x01"),
+    (b"&#x2", _ENTITY, b"\x01"),
     (b"]", _CLOSE, b"\x01"),
     (b"\\", _ESCAPE, b"//"),
     (b"\x03", _INVISIBLE, b""),
@@ -92,7 +98,8 @@ def fold(text: str) -> bytes:
     changed = bytearray(text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII))
     for match in _NEEDS_FOLDING.finditer(text):
         start, end = match.span()
-        changed[start:end] = _FOLDED.get(text[start], b"\x81") * (end - start)
+        letter = b"\x81" if text[start] <= LAST_SPACED else b"\x82"
+        changed[start:end] = _FOLDED.get(text[start], letter) * (end - start)
     return bytes(changed)
 
 
@@ -195,9 +202,11 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
 def _spelled(name: str, letters: Iterator[str], kind: str) -> str:
     """Return a folded name with the letters of the text, or "" if it does not end in a top-level domain."""
     whole = "".join(c if c.isascii() else next(letters, "") for c in name)
+    if kind == "file_name":
+        return whole
     if kind != "url":
         owner, _, last = whole.rpartition(".")
-        is_name = name[-1] != "\x81" or (last in _NATIVE_TLDS and len(owner) > 1)  # г.Москва is a city
+        is_name = name[-1] not in "\x81\x82" or (last in _NATIVE_TLDS and len(owner) > 1)  # г.Москва is a city
         return whole.lower() if is_name else ""
     scheme, _, rest = whole.partition("://")
     host = re.match("[^/?#]*", rest)[0]  # type: ignore[index]

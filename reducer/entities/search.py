@@ -11,7 +11,7 @@ from itertools import accumulate, groupby
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, Unfolded, entities_of, with_cache
 from reducer.entities.escapes import MARK, decoded
 from reducer.entities.evidence import FOUR_NUMBERS, Row, version_rows
-from reducer.entities.hosts import MASK, SENTENCE, Weighed, addresses_and_domains
+from reducer.entities.hosts import MASK, Weighed, addresses_and_domains, domains_of_other_scripts
 from reducer.entities.names import listed, names
 from reducer.entities.observables import REFANGED, WITH_BACKSLASHES, observables
 from reducer.entities.pieces import mapped_back
@@ -24,7 +24,7 @@ _Find = Callable[[str], Iterable[Unfolded]]
 _FOUR = re.compile(rb"(?<![0-9A-Za-z.\x01])(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}(?![0-9])")
 _JOINED_CHARS = 1 << 16  # of texts that are scanned together: 5% faster than 1 MB, because of the CPU cache
 # Bytes that are not part of the anchor of any address.
-_NO_ANCHORS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?%$#|~^`\x80\x81"
+_NO_ANCHORS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80\x81\x82"
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +137,7 @@ def explained(text: str) -> list[tuple[str, tuple[Row, ...]]]:
 
 def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
     """Return the addresses, domains, URLs and e-mail addresses in folded bytes."""
-    if len(folded) <= SHORT and not folded.translate(None, _NO_ANCHORS):
+    if len(folded) <= SHORT and b"&#" not in folded and not folded.translate(None, _NO_ANCHORS):
         return []
     data, pieces = refang(folded)
     found = urls(data) if 58 in data else []
@@ -149,11 +149,11 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
     if not types.isdisjoint(REFANGED):
         further += observables(data, types & REFANGED)
     if not types.isdisjoint(("ipv4", "domain")) and (46 in data or 1 in data):
+        if 0x82 in data:
+            found += domains_of_other_scripts(data, found)
         mask = bytearray(data.translate(MASK))
         for start, end, _, _ in found:
             mask[start:end] = b" " * (end - start)
-        for m in SENTENCE.finditer(data):
-            mask[m.end() - 1] = 32
         found += addresses_and_domains(data, bytes(mask))
     found += further
     return mapped_back(found, data, pieces) if pieces else found

@@ -10,16 +10,26 @@ from reducer.entities.entity import Match, may_start
 from reducer.entities.evidence import TLDS
 
 _CACHED_HOSTS = 2048  # texts repeat their hosts
-_SCHEMES = {
-    **{scheme: scheme for scheme in b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc file".split()},
-    **dict.fromkeys(b"http hxxp h**p htxp hxtp h__p h--p h##p xxxp meow".split(), b"http"),
-    **dict.fromkeys(b"https hxxps h**ps htxps hxtps h__ps h--ps h##ps xxxps".split(), b"https"),
-    b"fxp": b"ftp",
-}
-_SCHEME = re.compile(rb"(?<![a-z0-9*#_-])[a-z*#_-]{2,5}\Z")
+_AS_WRITTEN = (
+    b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc file"
+    b" postgres postgresql mysql mariadb mongodb mongodb+srv redis rediss amqp amqps"
+)
+_HTTP = b"http hxxp h**p htxp hxtp h__p h--p h##p xxxp meow"
+_HTTPS = b"https hxxps h**ps htxps hxtps h__ps h--ps h##ps xxxps"
+_SCHEMES = {scheme: scheme for scheme in _AS_WRITTEN.split()}
+_SCHEMES.update(dict.fromkeys(_HTTP.split(), b"http"))
+_SCHEMES.update(dict.fromkeys(_HTTPS.split(), b"https"))
+_SCHEMES[b"fxp"] = b"ftp"
+_SCHEME = re.compile(rb"(?<![a-z0-9*#_-])(?:mongodb\+srv|[a-z*#_-]{2,10})\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
-_PLACE = re.compile(rb"/?(?P<host>[A-Za-z0-9._\x01\x80\x81-]{1,255}+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5}(?![0-9]))?")
-_PATH = re.compile(rb"[/?#][!\x01\x81#-;=?-\[\]_a-z~]*+")
+_PLACE = re.compile(
+    rb"/?(?P<host>[A-Za-z0-9._\x01\x80-\x82-]{1,255}+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5}(?![0-9]))?"
+)
+_IN_PATH = rb"[!\x01\x81#-;=?-\[\]_a-z~]*+"
+# Letters of other scripts are part of a path, but not what follows a path without a space: https://evil.com/aを見る
+_PATH = re.compile(
+    rb"[/?#]%b(?:(?:(?<![A-Za-z0-9])\x82++|\x82++(?=[./&=_-][A-Za-z0-9\x82]))%b)*+" % (_IN_PATH, _IN_PATH)
+)
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
 _STOP = re.compile(
     rb""",(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\.
@@ -34,6 +44,7 @@ _STOP = re.compile(
 _FIELD = re.compile(rb",[a-z][a-z_-]{1,30},")  # of a line of CSV that starts with a URL
 _PATH_BYTES = 512  # of the first part of a path that is read
 _MAX_LOOK_AHEAD = 80  # bytes, of `_STOP`
+_LAST_LABEL = re.compile(rb"[.\x01](?:[A-Za-z]*|[\x82]{2,20})\Z")
 _ROUND = re.compile(rb"[()]")
 _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
@@ -62,15 +73,16 @@ def urls(data: bytes) -> list[Match]:
 
 def _url(data: bytes, at: int, done: int) -> Match | None:
     """Return the URL with its `://` at `at`, or None if there is none that starts at `done` or later."""
-    head = data[max(done, at - 6) : at].lower()
+    before = data[max(done, at - 14) : at].lower()
+    head = _plain_head(before)
     written = head[-5:] if head[-1:] == b"s" else head[-4:]
     if written not in _SCHEMES:
-        m = _SCHEME.search(head)
+        m = _SCHEME.search(head[-12:])
         written = m[0] if m else b""
     scheme = _SCHEMES.get(written)
     if scheme is None:
         return None
-    start = at - len(written)
+    start = at - len(written) - len(before) + len(head)
     if not may_start(data, start):
         return None
     first = at + 3
@@ -84,7 +96,7 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     if named is None or (scheme == b"file" and data[first] == 47):
         return None
     host_end -= len(host) - len(named)
-    if data[end : end + 1] in (b"/", b"?", b"#") and b"\x80" not in host[len(named) :]:
+    if data[end : end + 1] in (b"/", b"?", b"#") and host[len(named) :].isascii():
         end = _path_end(data, end, data[start - 1 : start])
     elif len(named) != len(host):
         end = host_end
@@ -93,6 +105,13 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     end = max(end, host_end)
     before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
+
+
+def _plain_head(before: bytes) -> bytes:
+    """Return what is before `://` without what defangs it: `hxxps ://`, `http[s]://`. The result is not longer."""
+    if before.endswith((b"xxp ", b"xxps ")):
+        return before[:-1]
+    return before[:-3] + b"s" if before.endswith((b"p[s]", b"p(s)")) else before
 
 
 def _after_user(data: bytes, start: int) -> re.Match[bytes] | None:
@@ -126,15 +145,16 @@ def _host(host: bytes, is_local: bool) -> bytes | None:
     """
     if host[-1] == 93:  # ]
         return host.lower()
-    if b"\x80" in host and host[-1:] not in b"." and not host.rpartition(b".")[2].isalpha():
-        host = host.partition(b"\x80")[0]
+    for other in (b"\x80", b"\x82"):
+        if other in host and not _LAST_LABEL.search(host):
+            host = host.partition(other)[0]
     named = host.rstrip(b".\x01-_").lower()
     dot = max(named.rfind(b"."), named.rfind(b"\x01"))
     if dot < 1:
         return named if named == b"localhost" or (is_local and named) else None
     last = named[dot + 1 :]
     # In a URL, a host may also end in `.bazar` or `.local`.
-    is_name = last in TLDS or (len(last) > 1 and last.replace(b"\x81", b"a").isalpha())
+    is_name = last in TLDS or (len(last) > 1 and last.replace(b"\x81", b"a").replace(b"\x82", b"a").isalpha())
     return named if is_name or _FOUR.fullmatch(named) else None
 
 
