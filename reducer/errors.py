@@ -79,10 +79,16 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def shortened(text: str, width: int = 60) -> str:
-    """Shorten a text for the screen to at most `width` characters of its first line; `…` stands for the rest."""
+def shortened(text: str, width: int = 60, tail: int = 0) -> str:
+    """Shorten a text for the screen to at most `width` characters of its first line; `…` stands for the rest.
+
+    The last `tail` characters of a longer text stay, so that texts that begin alike differ.
+    """
     head = text[: width + 1].split("\n", 1)[0]
-    return head if len(head) <= width and head == text else head[: width - 1] + "…"
+    if head == text and len(text) <= width:
+        return text
+    end = text[len(text) - tail :] if tail else ""
+    return f"{head[: width - tail - 1]}…{end}"
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -54,3 +54,9 @@ def test_a_shortened_text_is_the_beginning_of_its_first_line(text: str, width: i
     if shown != text:
         assert shown.endswith("…")
         assert text.startswith(shown[:-1])
+
+
+def test_the_end_of_a_shortened_text_can_stay() -> None:
+    urls = [f"https://nvd.example.gov/vuln/detail/CVE-2024-{number}" for number in (3400, 3401)]
+    assert [shortened(url, 30, 8) for url in urls] == [f"https://nvd.example.g…024-{n}" for n in (3400, 3401)]
+    assert shortened(urls[0], len(urls[0]), 8) == urls[0]

@@ -37,6 +37,11 @@ class Covered:
         """The share of the characters that the rules save."""
         return 1 - self.after / self.before if self.before else 0.0
 
+    @property
+    def fits(self) -> bool:
+        """Whether the rules save half of the returns, so that nothing needs to be drafted."""
+        return bool(self.rules) and self.saved >= 0.5
+
 
 def covered(ruleset: Ruleset, tool: str, contents: Sequence[Any]) -> Covered:
     """Find the rules that reduce the returns of a tool, given the longest first.

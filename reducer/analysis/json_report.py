@@ -43,7 +43,8 @@ def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]
     - `tools`: for each tool, the largest first, `totals` with `tool`, `untouched`, and the `rules` that were
       chosen for its returns, the most frequent first.
     - `returns`: the fields of `Explanation` for each tool return, and `lost_references`, the number of values that the
-      agent used later and the rules removed; JSON lines have sums in `lines` instead.
+      agent used later and the rules removed; `lost_entities` counts those in `measures.entities.lost`; JSON lines have
+      sums in `lines` instead.
     - `measures`: what the rules cost, or null; sizes of `cost` are characters of input.
     - `attention`: the fields of `Attention`.
 
@@ -64,6 +65,17 @@ def report_as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]
         "measures": None if measures is None else _measures(measures),
         "attention": list(map(_attention, needs)),
     }
+
+
+def rule_texts(report: Report) -> dict[str, str]:
+    """Return the texts of the rule files that were chosen for returns, by file."""
+    used = {rule.file for tool in report.tools for rule, _ in tool.rules}
+    found = {}
+    for source in report.ruleset.texts.sources if report.ruleset.texts else ():
+        for file, text in source:
+            if file in used:
+                found[file] = text if isinstance(text, str) else text.decode(errors="replace")
+    return found
 
 
 def return_as_json(entry: Explanation) -> dict[str, Any]:
@@ -90,11 +102,12 @@ def _tool(tool: ToolReport) -> dict[str, Any]:
 def _returns(report: Report) -> list[dict[str, Any]]:
     measures = report.tally.measures or Measures()
     lost = Counter[Any]((one.history, one.found) for one in measures.lost_references)
+    gone = Counter[Any]((one.history, one.found) for one in measures.lost_entities)
     returns = []
     for entry in report.returns:
         place = {} if entry.place is None else entry.place._asdict()
-        missing = lost[place.get("history"), place.get("call")]
-        returns.append({**place, **return_as_json(entry), "lost_references": missing})
+        key = place.get("history"), place.get("call")
+        returns.append({**place, **return_as_json(entry), "lost_references": lost[key], "lost_entities": gone[key]})
     return returns
 
 

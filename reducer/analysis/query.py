@@ -13,6 +13,7 @@ from reducer.operations.keep import Keep
 from reducer.operations.op import enumerated
 from reducer.paths import Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
+from reducer.plan.place import is_map
 from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
@@ -84,15 +85,15 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
     path, verb = step.path, step.op.verb()
     with suppress(Unreducible):  # a filter reads items that are too deep, so an earlier step removed them
         if found := path.find(content):
+            where = "the return" if path.text == "@" else f"`{path.text}`"
             if isinstance(step.op, Keep) and (keys := keys_of([*found, *items_of(found)])):
                 present, names = step.op.present({*keys})
-                where = "the return" if path.text == "@" else f"`{path.text}`"
                 of = f"{present:,} of the {counted(names, 'key')} that the step keeps"
                 return Nothing(f"{where} has {the_keys(keys)}: {of}, so it stays as it is")
             if step.op.notations and type(found[0]) is str:
-                return Nothing(f"`{path.text}` is a text that cannot be read as {enumerated(step.op.notations, 'or')}")
+                return Nothing(f"{where} is a text that cannot be read as {enumerated(step.op.notations, 'or')}")
             accepted = " and ".join(sorted(f"{KINDS[kind]}s" for kind in step.op.accepts))
-            return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
+            return Nothing(f"{where} is {type_name(found[0])}, and `{verb}` works on {accepted}")
         if not path.find(arrived):
             return explain(path, content)
     return Nothing(f"an earlier step removed `{path.text}`", is_removed=True)
@@ -116,7 +117,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     elif _is_for(step, values):
         why = f"`{_step_text(step)}` selects nothing in {at}"
     else:
-        why = f"{at} is {_type(values[0])}, so `{_step_text(step)}` finds nothing there"
+        why = f"{at} is {type_name(values[0])}, so `{_step_text(step)}` finds nothing there"
     return Nothing(f"{why}; {did_you_mean(meant)}" if meant else why, meant)
 
 
@@ -148,11 +149,14 @@ def _meant(path: Path, content: Any) -> str:
 def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     """Return steps to try instead of a step that finds nothing in `values`, or None if there is nothing to try."""
     if step[0] != "field":
-        return None if _is_for(step, values) else ()
+        if _is_for(step, values):
+            return None
+        is_of_map = type(values[0]) is dict and step[0] in ("each", "flatten") and is_map(values[0])
+        return (("values",),) if is_of_map else ()
     if type(values[0]) is list:
         return ("each",), step
     keys = keys_of(values)
-    holders = [key for key in keys[:_MAX_KEYS] if _is_below(key, step[1], values)]
+    holders = holders_of(step[1], values)
     if len(holders) > 1:  # a map, such as of hosts by their names
         return ("values",), step
     if holders:
@@ -161,9 +165,13 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
     return (("field", similar),) if similar else None
 
 
-def _is_below(key: str, name: str, values: Sequence[Any]) -> bool:
-    """Return whether an object at a key of the values, or an item of a list there, has the key `name`."""
-    return name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES])
+def holders_of(name: str, values: Sequence[Any]) -> list[str]:
+    """Return the keys of the values at which there are objects, or lists of objects, with the key `name`."""
+    holders = []
+    for key in keys_of(values)[:_MAX_KEYS]:
+        if name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES]):
+            holders.append(key)
+    return holders
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -198,7 +206,8 @@ def the_keys(keys: Sequence[str], limit: int = 6) -> str:
     return f"the {'key' if len(keys) == 1 else 'keys'} {listed((f'`{key}`' for key in keys), limit)}"
 
 
-def _type(value: Any) -> str:
+def type_name(value: Any) -> str:
+    """Return the name of the type of a JSON value with its article."""
     kind = KINDS.get(type(value), "value")
     return f"an {kind}" if kind == "object" else f"a {kind}"
 

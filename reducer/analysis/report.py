@@ -16,19 +16,19 @@ from reducer.rules import Rule, Ruleset
 TITLES = {
     "fault": "Returns to which a rule was not applied completely",
     "emptied": "Returns that lost all of their values",
-    "unread": "Texts that cannot be read in the notation that a rule names",
-    "no rule": "Tools without a rule; `init` drafts rules",
-    "general": "The rule for tools without a rule; add it with `--rules builtin:general`",
-    "unused rule": "Unused rules",
-    "gated": "Rules whose condition holds for no return",
-    "no place": "Steps that found nothing",
-    "undone": "Steps that preserve largely undoes",
-    "too long": "Returns still above max_chars",
     "bad line": "Lines that cannot be read, kept unchanged",
     "bad row": "Rows that cannot be read, kept unchanged",
+    "unread": "Texts that cannot be read in the notation that a rule names",
     "warning": "Warnings of the rules",
+    "no place": "Steps that found nothing",
+    "too long": "Returns still above max_chars",
+    "no rule": "Tools without a rule; `init` drafts rules",
+    "general": "The rule for tools without a rule; add it with `--rules builtin:general`",
+    "gated": "Rules whose condition holds for no return",
+    "undone": "Steps that preserve largely undoes",
+    "unused rule": "Unused rules",
 }
-"""The heading of each kind of `Attention`, in the order in which they are listed."""
+"""The heading of each kind of `Attention`, the most important first: wrong results, then idle rules, then advice."""
 OTHER_TOOLS = "(other tools)"
 """Stands for all tools beyond the first `_MAX_TOOLS`."""
 MAX_BAD = 5

@@ -22,7 +22,7 @@ __all__ = ["VERBS", "main"]
 
 VERBS: Mapping[str, str] = {
     "run": "show what rules do to stored histories (the default)",
-    "init": "draft rules for tools that have none, each with a sample and a test",
+    "init": "draft rules for tools without one, each with a sample and a test",
     "query": "show what a path selects in samples and histories",
     "check": "find mistakes in rule files",
     "try": "show what a rule does to samples of its tool",
@@ -30,9 +30,9 @@ VERBS: Mapping[str, str] = {
     "serve": "open the workbench in the browser: edit rules and see what they do",
     "mcp": "run a proxy in front of MCP servers that reduces what their tools return",
     "rules": "list the built-in rules, or copy some of them",
-    "explain": "explain rules, how one tool return is reduced, or a diagnostic code",
+    "explain": "explain rules, how one return is reduced, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",
-    "validate": "check the structure of stored histories, or compare them with their originals",
+    "validate": "check stored histories, or compare them with their originals",
     "compare": "compare rule sets and simple baselines on histories",
     "entities": "find indicators and threat names in text and JSON",
     "restore": "restore original tool returns from an archive",

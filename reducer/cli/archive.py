@@ -1,9 +1,13 @@
-"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
+"""Show what an archive of original tool returns contains (stats), or delete old
+originals (prune).
 
 examples:
-  python -m reducer archive stats a.db                 contents by tool; use --format json for other programs
-  python -m reducer archive prune a.db --max-age 30d   delete originals older than 30 days (also 12h, 90m, 2w)
-  python -m reducer archive prune a.db --max-bytes 1GB delete the oldest originals until the file is small enough
+  python -m reducer archive stats a.db
+      contents by tool; use --format json for other programs
+  python -m reducer archive prune a.db --max-age 30d
+      delete originals older than 30 days (also 12h, 90m, 2w)
+  python -m reducer archive prune a.db --max-bytes 1GB
+      delete the oldest originals until the file is small enough
 
 Exit codes: 0 done, 2 cannot run.
 """

@@ -20,7 +20,7 @@ def parser(
     """
     description, title, examples = (documentation or "").partition("examples:\n")
     reader = argparse.ArgumentParser(
-        f"reducer {verb}".strip(),
+        f"reducer {verb}",
         description=description,
         epilog=title + examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,9 +1,12 @@
 """Find mistakes in rule files.
 
 examples:
-  python -m reducer check                ./rules, or the built-in rules if there is none
-  python -m reducer check --fix          correct misspelt keys, missing quotes and similar mistakes, then check
-  python -m reducer check --format json  for other programs
+  python -m reducer check
+      ./rules, or the built-in rules if there is none
+  python -m reducer check --fix
+      correct misspelt keys, missing quotes and similar mistakes, then check
+  python -m reducer check --format json
+      for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 """

@@ -1,14 +1,18 @@
-"""Compare rule sets and simple baselines on recorded histories: how many characters they save, how many entities and
-how many of the values that the agent used later they keep, and what the requests cost with a prompt cache. Everything
-is measured as if it had run while the agent worked.
+"""Compare rule sets and simple baselines on recorded histories: how many
+characters they save, how many entities and how many of the values that the
+agent used later they keep, and what the requests cost with a prompt cache.
+Everything is measured as if it had run while the agent worked.
 
 examples:
-  python -m reducer compare histories/                     ./rules (or the built-in rules) and six baselines
-  python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
-  python -m reducer compare histories/ --repeats           the rules also without what earlier returns show
+  python -m reducer compare histories/
+      ./rules (or the built-in rules) and six baselines
+  python -m reducer compare a/ --rules old/ --rules new/ --baseline head:10
+  python -m reducer compare histories/ --repeats
+      the rules also without what earlier returns show
 
-baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
-requests), minify (decode JSON in texts, write it compactly), minify+cut:N (minify, then the first N characters)
+baselines: truncate:N (first N characters), head:N (first N items of every
+list), keep-last:N (returns of the last N requests), minify (decode JSON in
+texts, write it compactly), minify+cut:N (minify, then the first N characters)
 
 Exit codes: 0 done, 2 cannot run.
 """

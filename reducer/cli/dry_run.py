@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
@@ -21,14 +22,14 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
-from reducer.analysis.json_report import report_as_json
+from reducer.analysis.json_report import report_as_json, rule_texts
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.measures import Measures
 from reducer.analysis.report import Attention, LineSum, Report, add_lines, attention
 from reducer.api import Reducer
 from reducer.cli.inputs import Problems, nothing_found, sources_or_sample
 from reducer.cli.outputs import check_targets, open_target, targets, write
-from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
+from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped, version
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.report import print_end, print_head, print_table, share
@@ -73,13 +74,14 @@ def dry_run(options: Namespace) -> int:
     stream = sys.stderr if options.writes and options.output == "-" else sys.stdout
     run = _prepare(options, stream)
     _reduce_sources(run)
+    said = say_skipped(run.problems.skipped)
     report = run.report
     if not report.histories:
         if not run.problems.errors:
             raise CommandError(f"no history in {', '.join(options.histories)}")
         return 2
     needs = attention(report)
-    _print_report(options, report, needs, stream)
+    _print_report(options, report, needs, stream, said)
     if run.targets and options.output != "-":
         say(f"wrote {options.output}, {run.written:,} bytes")
     is_too_low = _is_below(options.fail_under, report)
@@ -88,16 +90,18 @@ def dry_run(options: Namespace) -> int:
     return 2 if run.problems.errors else 1 if has_failed else 0
 
 
-def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+def _print_report(options: Namespace, report: Report, needs: Sequence[Attention], stream: TextIO, said: int) -> None:
     if options.format == "html":
-        page = report_page(report_as_json(report, needs), [entry.tree for entry in report.returns])
+        trees = [entry.tree for entry in report.returns]
+        made = {"by": f"reducer {version()}", "on": date.today().isoformat()}
+        page = report_page(report_as_json(report, needs), trees, rule_texts(report), made)
         write(None if options.output in (None, "-") else Path(options.output), page)
     elif options.format == "json":
         print_json(report_as_json(report, needs), stream)
     elif options.format == "diff":
-        print_end(report, needs, stream)
+        print_end(report, needs, stream, options.verbose)
     else:
-        print_table(report, needs, stream)
+        print_table(report, needs, stream, options.verbose, said)
 
 
 def _prepare(options: Namespace, stream: TextIO) -> _Run:
@@ -167,7 +171,6 @@ def _reduce_sources(run: _Run) -> None:
                     run.report.histories.append(source.name)
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
-    say_skipped(run.problems.skipped)
 
 
 @contextmanager

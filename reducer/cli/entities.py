@@ -1,15 +1,20 @@
 """Find indicators and threat names in text and JSON, including defanged ones.
 
 examples:
-  python -m reducer entities report.txt                   each entity once, with its count and first position
-  python -m reducer entities a.json --type ioc --type cve only these types and groups, with JSON paths
-  python -m reducer entities *.txt --format jsonl         every occurrence, one JSON object per line
+  python -m reducer entities report.txt
+      each entity once, with its count and first position
+  python -m reducer entities a.json --type ioc --type cve
+      only these types and groups, with JSON paths
+  python -m reducer entities *.txt --format jsonl
+      every occurrence, one JSON object per line
 
-Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool
-Only with --type: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
-user_agent sha384
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack
+threat_actor malware tool
+Only with --type: cidr ip_port mac asn cwe ghsa uuid file_name file_path
+registry_key bitcoin ethereum ssdeep ja3 user_agent sha384
 Groups: ip hash ioc observable
-In JSON, the key of a text is evidence: the value of `version` is not an address.
+In JSON, the key of a text is evidence: the value of `version` is not an
+address.
 Exit codes: 0 done, 2 cannot run.
 """
 

@@ -1,11 +1,17 @@
-"""Explain what rules do, how and why they reduce one return of a history, or what a diagnostic code means.
+"""Explain what rules do, how and why they reduce one return of a history, or what
+a diagnostic code means.
 
 examples:
-  python -m reducer explain rules/                         what each rule does
-  python -m reducer explain session.json --call call_7#2   which rule applies to a return and why, and what it removed
-  python -m reducer explain sample.json --tool search      the same for a sample
-  python -m reducer explain E010                           a problem in a rule file: its cause and an example
-  python -m reducer explain V030                           a finding of `validate`
+  python -m reducer explain rules/
+      what each rule does
+  python -m reducer explain session.json --call call_7#2
+      which rule applies to a return and why, and what it removed
+  python -m reducer explain sample.json --tool search
+      the same for a sample
+  python -m reducer explain E010
+      a problem in a rule file: its cause and an example
+  python -m reducer explain V030
+      a finding of `validate`
 
 Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done, 2 cannot run.

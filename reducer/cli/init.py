@@ -1,25 +1,31 @@
-"""Draft a rule for each tool without one, from stored histories or from samples: files with one return of a tool each.
-A draft keeps almost all entities and the longest text of each item, states a reason for each step, and comes with a
-sample and a test. What it leaves out is listed by size. Existing files are never overwritten.
+"""Draft a rule for each tool without one, from stored histories or from samples:
+files with one return of a tool each. If a built-in rule saves half of the
+returns, `init` names it and drafts nothing. A draft keeps almost all entities,
+says above each step what it saves and why, and comes with a sample and a test.
+Keys with values that the agent used later in a history stay. Existing files are
+never overwritten.
 
 examples:
-  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init sample.json --tool search a rule from a sample, JSON or text
-  python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
-  python -m reducer init search.json --save 85%    a stricter rule, which may lose entities and texts
+  python -m reducer init session.json              for tools without a rule
+  python -m reducer init sample.json --tool search from a sample, JSON or text
+  python -m reducer init search.json -o my-rules/  in another folder
+  python -m reducer init search.json --draft       even if a built-in rule fits
+  python -m reducer init search.json --save 85%    stricter, may lose entities
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reducer.analysis.coverage import Covered, covered
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.explanation import changes
+from reducer.analysis.measures import finder
 from reducer.analysis.texts import characters
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.inputs import returns_by_tool
@@ -27,6 +33,10 @@ from reducer.cli.screen import console, counted, say, visible
 from reducer.cli.sources import choose_rules, load, write_new
 from reducer.cli.views.diff import print_changes
 from reducer.files import rule_files, write_file
+from reducer.histories.stored import later_mentions, returns
+from reducer.inputs.chunks import Chunk
+from reducer.inputs.recorded import Selection, read_each
+from reducer.inputs.sources import STANDARD_INPUT, Source, find_sources
 from reducer.rules.schema import schema_text
 
 _MAX_RETURNS = 40
@@ -40,15 +50,19 @@ def main(arguments: Sequence[str]) -> int:
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
-    save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
+    add("--draft", action="store_true", help="draft a rule even if a built-in rule fits the answer")
+    save = "share of the characters to save, even if entities are lost"
     add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)
     folder = Path(options.output)
     contents, is_history = returns_by_tool(options.files, options.tool)
-    drafted = _draft_all(contents, folder, options.save, named=options.tool is not None or not is_history)
+    used = _used_by_tool(options.files, options.tool) if is_history else {}
+    drafting = _Drafting(folder, options.save, options.draft or options.save is not None, used)
+    drafted, is_offered = drafting.all_of(contents, is_named=options.tool is not None or not is_history)
     if not drafted:
-        say("nothing to draft")
-        return 1
+        if not is_offered:
+            say("nothing to draft")
+        return 0 if is_offered else 1
     files = {}
     for draft, _ in drafted:
         files[folder / draft.file] = draft.text.encode()
@@ -85,45 +99,81 @@ def _print_left_out(trial: Trial) -> None:
     if restored:
         print(f"    + entities in removed items and texts: {counted(restored, 'character')}")
     if trial.uncounted:
-        only = "only links of an API, pictures, or hashes and links of files contain"
+        only = "only links of an API, pictures, encoded bytes or fingerprints of files contain"
         print(f"    not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}")
 
 
-def _draft_all(
-    returns_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
-) -> list[tuple[Draft, Trial]]:
-    """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool may return little."""
-    has_rules = folder.is_dir() and rule_files(folder)
-    existing = load(choose_rules([str(folder)])) if has_rules else None
-    built_in = load(choose_rules(["builtin"]))
-    files = file_names(returns_by_tool)
-    drafted = []
-    for tool, returns in returns_by_tool.items():
-        contents = list(filter(characters, returns[:_MAX_RETURNS]))
-        source = _describe(tool, len(contents), len(returns))
-        if existing is not None and (rules := existing.rules_for(tool)):
-            say(f"`{tool}` already has a rule: {rules[0].file}")
-            continue
-        known = covered(built_in, tool, contents)
-        if known.rules:
-            say(_of_built_in(known))
-        if known.rules and not known.by_shape and not named:
-            continue
-        if not named and characters(returns[0]) < BIG:
-            say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
-        elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
-            drafted.append(draft)
-        else:
-            say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
-    return drafted
+@dataclass(frozen=True)
+class _Drafting:
+    """How to draft: the folder, the share to save, whether built-in rules do not matter, and the values used later."""
+
+    folder: Path
+    target: float | None
+    is_asked: bool
+    used: Mapping[str, Set[str]]
+
+    def all_of(
+        self, returns_by_tool: Mapping[str, list[Any]], *, is_named: bool
+    ) -> tuple[list[tuple[Draft, Trial]], bool]:
+        """Draft a rule for each tool that needs one, and return whether a built-in rule is offered for any.
+
+        Prints why there is no draft for the others. A tool that `is_named` may return little.
+        """
+        has_rules = self.folder.is_dir() and rule_files(self.folder)
+        existing = load(choose_rules([str(self.folder)])) if has_rules else None
+        built_in = load(choose_rules(["builtin"]))
+        files = file_names(returns_by_tool)
+        drafted, is_offered = [], False
+        for tool, found in returns_by_tool.items():
+            contents = list(filter(characters, found[:_MAX_RETURNS]))
+            if existing is not None and (rules := existing.rules_for(tool)):
+                say(f"`{tool}` already has a rule: {rules[0].file}")
+                continue
+            known = covered(built_in, tool, contents)
+            if known.fits:
+                print(visible(_of_built_in(known), "\n"))
+                is_offered = True
+            if known.fits and not self.is_asked:
+                continue
+            if not is_named and characters(found[0]) < BIG:
+                say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
+                continue
+            draft = self._draft(tool, contents, len(found), files[tool])
+            if draft is None:
+                say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that say nothing")
+            else:
+                drafted.append(draft)
+        return drafted, is_offered
+
+    def _draft(self, tool: str, contents: list[Any], returns: int, file: str) -> tuple[Draft, Trial] | None:
+        source = _describe(tool, len(contents), returns)
+        used = finder(self.used.get(tool, ()))
+        return draft_rule(tool, contents, source, file, target=self.target, used=used) if contents else None
+
+
+def _used_by_tool(files: Sequence[str], tool: str | None) -> Mapping[str, Set[str]]:
+    """Return the values of the returns of each tool that later messages mention. Standard input is read only once."""
+    selection = Selection(tool)
+
+    def used(_source: Source, chunk: Chunk) -> Iterator[tuple[str, Set[str]]]:
+        for history in chunk.histories if chunk.kind != "sample" else ():
+            mentions = later_mentions(history)
+            for entry in returns(history):
+                if selection.matches(entry):
+                    yield entry.tool, mentions.after(entry.key, entry.content)
+
+    values: dict[str, Set[str]] = {}
+    for name, found in read_each(find_sources([file for file in files if file != STANDARD_INPUT]), used, []):
+        values[name] = values.get(name, frozenset()) | found
+    return values
 
 
 def _of_built_in(known: Covered) -> str:
-    """Describe the built-in rules that reduce the returns of a tool."""
-    names = [Path(rule.file).stem for rule in known.rules]
+    """Describe the built-in rules that fit the returns of a tool, and how to use them."""
+    names = " ".join(Path(rule.file).stem for rule in known.rules)
     match = ", which have its shape" if known.by_shape else ""
-    does = f"saves {known.saved:.1%} of the returns of `{known.tool}`{match}"
-    return f"the built-in rule {', '.join(names)} {does}; `rules add {' '.join(names)}` copies it"
+    does = f"the built-in rule {names} saves {known.saved:.1%} of the returns of `{known.tool}`{match}"
+    return f"{does}\n  python -m reducer rules add {names}   copies it; --draft drafts another"
 
 
 def _describe(tool: str, count: int, calls: int) -> str:

@@ -1,13 +1,20 @@
-"""Show the places and values that a path selects in a sample or in the tool returns of histories, as in a rule.
-An expression that names no places, such as `length(hosts)`, is evaluated. If it finds nothing, the output explains why.
+"""Show the places and values that a path selects in a sample or in the tool
+returns of histories, as in a rule.
+An expression that names no places, such as `length(hosts)`, is evaluated. If it
+finds nothing, the output explains why.
 
 examples:
-  python -m reducer query 'hosts[*].name' sample.json         places and values in a sample, JSON or text
-  python -m reducer query hosts session.json --tool 'search*' in the returns of some tools of a history
-  python -m reducer query 'length(hosts)' sample.json         the value of a condition
+  python -m reducer query 'hosts[*].name' sample.json
+      places and values in a sample, JSON or text
+  python -m reducer query hosts session.json --tool 'search*'
+      in the returns of some tools of a history
+  python -m reducer query 'length(hosts)' sample.json
+      the value of a condition
 
-Quote the path for the shell. In a path, write numbers in backticks and texts in '…'.
-Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot run.
+Quote the path for the shell. In a path, write numbers in backticks and texts
+in '…'.
+Exit codes: 0 found, 1 nothing found (or the condition never holds),
+2 cannot run.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
 """Restore the original tool returns in reduced histories from an archive.
 
 examples:
-  python -m reducer restore b.json --archive a.db -o a.json   restore every reduced return; other bytes stay the same
-  python -m reducer restore b/ --archive a.db -o a/           a folder of histories; .gz and .zst files stay compressed
+  python -m reducer restore b.json --archive a.db -o a.json
+      restore every reduced return; other bytes stay the same
+  python -m reducer restore b/ --archive a.db -o a/
+      a folder of histories; .gz and .zst files stay compressed
   cat b.json | python -m reducer restore - --archive a.db > a.json
 
-The archive is not changed. A return is identified by its tool, call id, reduced content and position.
+The archive is not changed. A return is identified by its tool, call id, reduced
+content and position.
 Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 """
 

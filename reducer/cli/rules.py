@@ -1,11 +1,16 @@
-"""List the built-in rules, find those for recorded tools, or copy some of them with their samples, to read and change.
+"""List the built-in rules, find those for recorded tools, or copy some of them
+with their samples, to read and change.
 
 examples:
-  python -m reducer rules                        each rule by pack, with its purpose and its tools
-  python -m reducer rules add virustotal_file    copy a rule to ./rules and its samples to ./rules/samples
-  python -m reducer rules --used session.json    which tools of a history have a rule, by name or by shape
+  python -m reducer rules
+      each rule by pack, with its purpose and its tools
+  python -m reducer rules add virustotal_file
+      copy a rule to ./rules and its samples to ./rules/samples
+  python -m reducer rules --used session.json
+      which tools of a history have a rule, by name or by shape
 
-`builtin` and `builtin:PACK` name these rules without a copy, for example `--rules builtin:web --rules mine/`.
+`builtin` and `builtin:PACK` name these rules without a copy, for example
+`--rules builtin:web --rules mine/`.
 Exit codes: 0 done, 2 cannot run, or a file exists already.
 """
 

@@ -1,10 +1,13 @@
 """Print the JSON Schema (draft 2020-12) of rule files, for editors.
 
 examples:
-  python -m reducer schema -o rules/.schema.json   for rule files in rules/ that start with the line below
-  python -m reducer schema --rules my/             with the entity types and conditions that these rules define
+  python -m reducer schema -o rules/.schema.json
+      for rule files in rules/ that start with the line below
+  python -m reducer schema --rules my/
+      with the entity types and conditions that these rules define
 
-If the first line of a rule file names its schema, editors with yaml-language-server complete and check the file:
+If the first line of a rule file names its schema, editors with
+yaml-language-server complete and check the file:
   # yaml-language-server: $schema=.schema.json
 Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done, 2 cannot run.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from reducer.analysis.records import as_json
 from reducer.errors import counted as counted
-from reducer.errors import did_you_mean, nearest
+from reducer.errors import did_you_mean, nearest, shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +23,7 @@ _MIN_TEXT = 8
 """Columns of text are not cut further."""
 _MAX_NAMES = 8
 _MAX_SKIPPED = 3
+_MAX_REASON = 83
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _STYLES = {
     r"(?m)^\S.*?: (error\b.*?|failed)(?=[: ])|\^+$": "bold red",
@@ -40,12 +41,24 @@ def say(message: str) -> None:
     print(f"reducer: {visible(message)}", file=sys.stderr)
 
 
-def say_skipped(skipped: Sequence[str]) -> None:
-    """List the first skipped inputs with the reasons, and count the others."""
-    for name_and_reason in skipped[:_MAX_SKIPPED]:
-        say(f"skipped {name_and_reason}")
+def say_skipped(skipped: Sequence[str]) -> int:
+    """List the first skipped inputs with the reasons, count the others, and return the number of lines."""
+    lines = [shortened(name_and_reason, _MAX_REASON) for name_and_reason in skipped[:_MAX_SKIPPED]]
     if len(skipped) > _MAX_SKIPPED:
-        say(f"skipped {len(skipped) - _MAX_SKIPPED:,} more")
+        lines.append(f"{len(skipped) - _MAX_SKIPPED:,} more")
+    for line in lines:
+        say(f"skipped {line}")
+    return len(lines)
+
+
+def version() -> str:
+    """Return the version of the installed package."""
+    from importlib import metadata  # takes time to import
+
+    try:
+        return metadata.version("reducer")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
 
 
 def visible(text: str, allowed: str = "") -> str:
@@ -124,14 +137,20 @@ def make_table(
     return grid
 
 
-def print_lines(lines: Iterable[str], screen: Console, indent: int = 0, style: str = "") -> None:
-    """Print lines, indented and wrapped between words."""
+def wrapped(line: str, width: int, indent: int = 0) -> list[str]:
+    """Indent a line and wrap it between words. Control characters are escaped."""
     wrapper = TextWrapper(
-        max(screen.width, _MIN_TEXT + indent), " " * indent, " " * (indent + 2),
+        max(width, _MIN_TEXT + indent), " " * indent, " " * (indent + 2),
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
+    return wrapper.wrap(visible(line)) or [""]
+
+
+def print_lines(lines: Iterable[str], screen: Console, indent: int = 0, style: str = "", width: int = 0) -> None:
+    """Print lines, indented and wrapped between words, by default at the width of the screen."""
     for line in lines:
-        screen.print(wrapper.fill(visible(line)), style=style, soft_wrap=True)
+        for part in wrapped(line, width or screen.width, indent):
+            screen.print(part, style=style, soft_wrap=True)
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:

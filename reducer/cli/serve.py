@@ -1,14 +1,17 @@
-"""Open the workbench, a page in the browser to edit rules, see what they do to real returns, and test them.
+"""Open the workbench, a page in the browser to edit rules, see what they do to
+real returns, and test them.
 
 examples:
   python -m reducer serve session.json --rules rules/ --write
-                                                   edit the rules in rules/ and see them applied to a history
+      edit the rules in rules/ and see them applied to a history
   python -m reducer serve sample.json --rules my/ --write
-                                                   draft a first rule from a sample, JSON or text
-  python -m reducer serve                          the built-in sample and ./rules, otherwise the built-in rules
+      draft a first rule from a sample, JSON or text
+  python -m reducer serve
+      the built-in sample and ./rules, otherwise the built-in rules
 
-The page works without a network. Only browsers on this machine that know the printed address can use it, and nothing is
-written without --write. Press Ctrl-C to stop.
+The page works without a network. Only browsers on this machine that know the
+printed address can use it, and nothing is written without --write. Press Ctrl-C
+to stop.
 Exit codes: 0 done, 2 cannot run.
 """
 

@@ -1,14 +1,19 @@
-"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json` and `.txt`). Both check the laws of
-reducing: types and root keys are kept, the result is a subset and never larger, a second pass changes nothing, and
-preserved entities survive. `check` warns about tests and samples that show little. A rule file with errors is reported,
-and the others are tested.
+"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`
+and `.txt`). Both check the laws of reducing: types and root keys are kept, the
+result is a subset and never larger, a second pass changes nothing, and
+preserved entities survive. `check` warns about tests and samples that show
+little. A rule file with errors is reported, and the others are tested.
 
 examples:
-  python -m reducer test                        ./rules, or the built-in rules if there is none
-  python -m reducer test --update               write snapshots that have changed
-  python -m reducer test --format json          for other programs
+  python -m reducer test
+      ./rules, or the built-in rules if there is none
+  python -m reducer test --update
+      write snapshots that have changed
+  python -m reducer test --format json
+      for other programs
 
-Exit codes: 0 all tests passed, 1 a test failed or a rule file has errors, 2 cannot run.
+Exit codes: 0 all tests passed, 1 a test failed or a rule file has errors,
+2 cannot run.
 """
 
 from __future__ import annotations

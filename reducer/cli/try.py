@@ -1,13 +1,19 @@
-"""Try a rule on samples of its tool: show the reduced sample, what each step removed, and the entities that are lost.
+"""Try a rule on samples of its tool: show the reduced sample, what each step
+removed, and the entities that are lost.
 
 examples:
-  python -m reducer try search.yaml                   the samples that the tests name, and samples/search*.json
-  python -m reducer try search.yaml sample.json       one sample, JSON or text
-  curl … | python -m reducer try search.yaml - --format result   only the complete result
-  python -m reducer try search.yaml session.json      the returns of the tool in a history
+  python -m reducer try search.yaml
+      the samples that the tests name, and samples/search*.json
+  python -m reducer try search.yaml sample.json
+      one sample, JSON or text
+  curl … | python -m reducer try search.yaml - --format result
+      only the complete result
+  python -m reducer try search.yaml session.json
+      the returns of the tool in a history
 
-`run SAMPLE --tool NAME --rules RULE` shows more: with `--format diff` every changed place, with `--format html` the
-sample before and after, and with `--format json` everything for other programs.
+`run SAMPLE --tool NAME --rules RULE` shows more: with `--format diff` every
+changed place, with `--format html` the sample before and after, and with
+`--format json` everything for other programs.
 Exit codes: 0 done, 1 the rule cannot be applied to a sample, 2 cannot run.
 """
 

@@ -1,14 +1,19 @@
-"""Check stored histories, reduced or not: fields, calls and their returns, ids, order. No file is changed.
-An error means that PydanticAI cannot load the history, or that a large provider refuses it. A warning means that
-something is unusual, but accepted.
+"""Check stored histories, reduced or not: fields, calls and their returns, ids,
+order. No file is changed.
+An error means that PydanticAI cannot load the history, or that a large provider
+refuses it. A warning means that something is unusual, but accepted.
 
 examples:
-  python -m reducer validate session.json               every finding with line, column, code and JSON path
-  python -m reducer validate histories/ --strict        all histories in a folder; also fail for warnings
-  python -m reducer validate b.json --against a.json    also check that b.json is a reduction of a.json
+  python -m reducer validate session.json
+      every finding with line, column, code and JSON path
+  python -m reducer validate histories/ --strict
+      all histories in a folder; also fail for warnings
+  python -m reducer validate b.json --against a.json
+      also check that b.json is a reduction of a.json
 
-A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
-lines of these, or a history in another format, of which only calls and returns are checked. Compressed files work too.
+A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one
+message, or an object with a list), JSON lines of these, or a history in another
+format, of which only calls and returns are checked. Compressed files work too.
 Exit codes: 0 no errors, 1 errors (with --strict, also warnings), 2 cannot run.
 """
 

@@ -87,6 +87,9 @@ class Dedupe(Op):
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 
+    def amount(self) -> int:
+        return self.dedupe.keep
+
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         return [((), ())] if self.dedupe.by is None else super().reads()
 

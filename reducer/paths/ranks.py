@@ -12,7 +12,8 @@ from reducer.values import shown
 
 Rank: TypeAlias = tuple[int, Any]
 """The kind of a value, in the order of `rank`, and what values of this kind are compared by."""
-OTHER_TEXT = 4
+NUMBER, DATE, LEVEL, OTHER_TEXT = 1, 2, 3, 4
+"""The kinds of values, after words in an order of their own."""
 _SCALE = (
     ("debug", "trace", "verbose"),
     ("info", "informational", "negligible", "p5", "sev5"),
@@ -38,7 +39,7 @@ def rank(value: Any, order: Sequence[str] = ()) -> Rank | None:
     if order and isinstance(value, (str, int, float)) and word(str(value)) in order:
         return 0, -order.index(word(str(value)))
     if isinstance(value, (int, float)):
-        return 1, value
+        return NUMBER, value
     return _rank_of_text(value) if type(value) is str else None
 
 
@@ -50,11 +51,11 @@ def word(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _rank_of_text(text: str) -> Rank:
     if _NUMBER.fullmatch(text):
-        return 1, int(text) if text.lstrip("+-").isdigit() else float(text)
+        return NUMBER, int(text) if text.lstrip("+-").isdigit() else float(text)
     if _DATE.fullmatch(text):
-        return 2, text
+        return DATE, text
     level = _LEVELS.get(word(text))
-    return (OTHER_TEXT, text) if level is None else (3, level)
+    return (OTHER_TEXT, text) if level is None else (LEVEL, level)
 
 
 def sorted_by(positions: Sequence[int], values: list[Any], descends: bool, order: Sequence[str]) -> Sequence[int]:

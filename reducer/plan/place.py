@@ -188,7 +188,7 @@ class Place:
         for key in self.keys():
             if has_structure(self.value[key]):
                 self.child(key)  # opens a live object, so that a map of them is seen as in a stored history
-        return self.keys() if _is_map(self.json) else ()
+        return self.keys() if is_map(self.json) else ()
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
@@ -406,7 +406,7 @@ class Place:
         self._attach(cut)
 
 
-def _is_map(value: dict[str, Any]) -> bool:
+def is_map(value: dict[str, Any]) -> bool:
     """Return whether the values are at least two objects that share a key; empty ones and media do not count."""
     objects = [item for item in value.values() if item and not is_media(item)]
     are_objects = len(objects) > 1 and {*map(type, value.values())} == {dict}

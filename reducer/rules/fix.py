@@ -22,25 +22,25 @@ def fixed(files: Mapping[str, bytes], check: Check) -> dict[str, bytes]:
     texts = dict(files)
     problems = check(texts)
     while True:
-        edited = dict(texts)
+        changed = dict(texts)
         lines: set[tuple[str, int]] = set()
         for problem in reversed(problems):
             name = problem.location.file
             for edit in problem.fix:
                 if (name, edit.line) not in lines:  # an edit can change the columns of the next one in its line
                     lines.add((name, edit.line))
-                    edited[name] = _edited(edited[name], edit)
-        remaining = check(edited) if lines else problems
+                    changed[name] = edited(changed[name], edit)
+        remaining = check(changed) if lines else problems
         if _rank(remaining) >= _rank(problems):
             return texts
-        texts, problems = edited, remaining
+        texts, problems = changed, remaining
 
 
 def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
     """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
     errors = warnings = invalid = lines = 0
     for problem in problems:
-        if problem.severity == "warning":
+        if problem.severity == "warning" and problem.code != "W080":  # a fix must not remove everything
             warnings += bool(problem.fix)
         else:
             errors += 1
@@ -50,7 +50,8 @@ def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
     return invalid, -lines, errors, warnings
 
 
-def _edited(data: bytes, edit: Edit) -> bytes:
+def edited(data: bytes, edit: Edit) -> bytes:
+    """Apply an edit to the text of a rule file."""
     pieces = _BREAK.split(data.decode("utf-8", "surrogateescape"))
     line = pieces[2 * (edit.line - 1)]
     start = edit.column - 1 + line.startswith("\ufeff")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -65,6 +67,40 @@ def save(folder: Path, name: str, text: str, version: str) -> str:
         raise ChangedError(old, current)
     write_file(path, data)
     return _version(data)
+
+
+def rename(folder: Path, name: str, version: str, to: str) -> None:
+    """Rename a file that has the given version on disk. Raises as `save`, and `RefusedName` if `to` exists."""
+    path, target = located(folder, name), located(folder, to)
+    if target.exists():
+        raise RefusedName(f"`{to}` exists already")
+    with _taken(path, version) as hidden:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hidden.rename(target)
+
+
+def delete(folder: Path, name: str, version: str) -> None:
+    """Delete a file that has the given version on disk. Raises as `save`."""
+    with _taken(located(folder, name), version) as hidden:
+        hidden.unlink()
+
+
+@contextmanager
+def _taken(path: Path, version: str) -> Iterator[Path]:
+    """Rename a file to a hidden one, which no other program writes, and back if it has another version.
+
+    Raises `ChangedError` and OSError.
+    """
+    hidden = path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
+    path.rename(hidden)
+    try:
+        data = read_file(hidden, MAX_SAMPLE)
+        if _version(data) != version:
+            raise ChangedError(data.decode("utf-8", "replace"), _version(data))
+        yield hidden
+    finally:
+        if hidden.exists():
+            hidden.rename(path)
 
 
 def _version(data: bytes) -> str:

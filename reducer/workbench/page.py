@@ -17,9 +17,12 @@ _IMPORTS = re.compile(r"^import .*?;\n|^export (?=async function|class|const|fun
 _FIELD = re.compile(r"\{\{(\w+)\}\}")
 
 
-def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
+def report_page(
+    report: Mapping[str, Any], trees: Sequence[Any], rules: Mapping[str, str], made: Mapping[str, str]
+) -> bytes:
     """Return the page of a report in plain JSON values, with the tree of each of its returns.
 
+    `rules` maps the files of rules to their texts, and `made` names the version (`by`) and the date (`on`).
     Each tree is compressed, and the page reads it when its return is opened. Scripts and styles run only with the hash
     that the policy of the page names, and data is never markup.
     """
@@ -30,7 +33,7 @@ def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
         "policy": f"{sources}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "report": _data({**report, "titles": TITLES}),
+        "report": _data({**report, "titles": TITLES, "texts": rules, "made": made}),
         "trees": _data(list(map(_packed, trees))),
     }
     return _FIELD.sub(lambda field: fields[field[1]], static("report.html").decode()).encode()

@@ -42,7 +42,16 @@ _REDIRECT = """<!doctype html>
 """
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _PAGE = "workbench.html"
-_SCRIPTS = ("api.js", "codemirror.js", "rule_editor.js", "tree.js", "workbench.js")
+_SCRIPTS = (
+    "api.js",
+    "bundle.js",
+    "codemirror.js",
+    "difference.js",
+    "find.js",
+    "rule_editor.js",
+    "tree.js",
+    "workbench.js",
+)
 _FILES = frozenset({_PAGE, "style.css", *_SCRIPTS})
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "

@@ -86,7 +86,7 @@ def test_a_rule_has_its_samples_in_another_compilation_of_the_rules_too(tmp_path
 
 def test_a_text_beside_the_rule_is_a_sample(tmp_path: Path) -> None:
     rule = {"steps": [{"text": "lines", "limit": 1}]}
-    assert codes(tmp_path, [1], rule) == ["W063"]
+    assert codes(tmp_path, [1], rule) == ["W083"]
     (tmp_path / "samples" / "t_1.txt").write_text("one line\n" * 9)
     assert codes(tmp_path, [1], rule) == []
 

@@ -132,7 +132,7 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     size = len(json.dumps(content, separators=(",", ":")))
     steps = "  - {path: items, dedupe: text}\n  - truncate: 20\n"
     (folder / "lookup.yaml").write_text(f"version: 1\ntool: lookup\nsteps:\n{steps}max_chars: 900\n")
-    run = ("h.json", "--rules", "lookup.yaml", "--strict", "--format")
+    run = ("h.json", "--rules", "lookup.yaml", "--strict", "-v", "--format")
     fault = "a second pass would change the result: `dedupe items` is to blame; only step 1 was applied"
     advice = "`check lookup.yaml` shows a correction, once this return is in samples/"
     line = f"    lookup.yaml:4: `lookup` c1 of h.json and 1 more, {2 * size:,} characters: {fault}; {advice}\n"
@@ -144,6 +144,64 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     (folder / "samples").mkdir()
     (folder / "samples" / "lookup.json").write_text(json.dumps(content))
     assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out
+
+
+def crowded(folder: Path) -> tuple[str, ...]:
+    """Write a history of 60 tools with lost entities and nine kinds of problems; return the arguments of its run."""
+    address = "https://nvd.nist.gov/vuln/detail/a-page-with-a-long-name-about-a-vulnerability/"
+    noise = [(f"a_tool_with_a_long_name_{number}", "x" * (number + 20)) for number in range(60)]
+    fault = {"items": [{"text": f"the same beginning of {letter * 60}"} for letter in "abc"], "log": "a word " * 200}
+    rows = [{"at": f"{address}{n}", "ip": f"192.0.2.{n}", "id": f"CVE-2024-{3400 + n}"} for n in range(90)]
+    (folder / "runs").mkdir()
+    (folder / "runs" / "h.json").write_bytes(
+        history(("list", {"rows": rows}), ("lookup", fault), *noise, text="See 192.0.2.80.")
+    )
+    (folder / "runs" / "lines.jsonl").write_bytes(history(("gone", "x" * 900)) + b"\n{\n")
+    for number in range(9):
+        (folder / "runs" / f"manifest_{number}.json").write_text('[{"source": "x"}]')
+    rules = {
+        "list": "steps: [{path: rows, limit: 5}, {path: hosts, limit: 1}]\npreserve: []\n",
+        "lookup": "steps:\n  - {path: items, dedupe: text}\n  - truncate: 20\nmax_chars: 900\n",
+        "gone": "when: {where: items}\nsteps: [{limit: 2}]\n",
+    }
+    for number in range(20):
+        rules[f"unused_{number}"] = "max_chars: 900\n"
+    (folder / "rules").mkdir()
+    for tool, rule in rules.items():
+        (folder / "rules" / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\n{rule}")
+    return ("runs", "--rules", "rules")
+
+
+def test_the_first_screen_has_40_lines_of_100_columns(folder: Path, cli: Cli) -> None:
+    run = crowded(folder)
+    short, long = cli(*run), cli(*run, "-v")
+    lines = [*short.err.splitlines(), *short.out.splitlines()]
+    assert len(lines) < 40  # and the command
+    assert [line for line in lines if len(line) > 100] == []
+    assert len(long.out.splitlines()) > 150
+    # Every number of the complete report is on the first screen: of tools, of lost entities, of each kind of problem.
+    assert re.search(r"^ and (\d+) more tools  +\1 ", short.out, re.MULTILINE)
+    assert "; lost: cve 85 of 90, ipv4 85 of 90, url 85 of 90\n" in short.out
+    titles = [line for line in long.out.partition("What needs attention")[2].splitlines() if re.match("  [A-Z]", line)]
+    places = [short.out.index(f"\n{title}") for title in titles]
+    assert places == sorted(places)
+    assert len(places) == 6
+    assert "\n  Unused rules (0 of 20)\n" in short.out
+    assert "\n  Tools without a rule; `init` drafts rules (0 of 60)\n" in short.out
+    # Of what was lost, only the complete report has examples, which differ where the values differ.
+    assert "nvd.nist.gov" not in short.out
+    (urls,) = (line for line in long.out.splitlines() if line.startswith("    url: 85 of 90 lost"))
+    assert urls.endswith(
+        "limit rows: https://nvd.nist.gov/vuln/detail/a-page…-about-a-vulnerability/5, "
+        "https://nvd.nist.gov/vuln/detail/a-page…-about-a-vulnerability/6, "
+        "https://nvd.nist.gov/vuln/detail/a-page…-about-a-vulnerability/7 and 82 more"
+    )
+
+
+def test_a_small_report_is_complete_on_the_first_screen(folder: Path, cli: Cli) -> None:
+    (folder / "h.json").write_bytes(history(("lookup", "x"), *[(f"tool_{number}", "x") for number in range(7)]))
+    run = ("h.json", "--rules", "lookup.yaml", "-o", "/dev/null")
+    assert cli(*run).out == cli(*run, "-v").out
 
 
 FAILING = ("steps: [{path: items, limit: 2}]", "when: {where: items}\nsteps: [{limit: 2}]")

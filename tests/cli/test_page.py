@@ -6,12 +6,13 @@ import json
 import re
 import zlib
 from base64 import b64decode, b64encode
+from datetime import date
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from tests.cli.conftest import Cli, history
+from tests.cli.conftest import RULE, Cli, history
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -57,6 +58,9 @@ def test_the_page_has_the_data_of_the_json_report(folder: Path, cli: Cli) -> Non
     page = page_of(cli, "h.json", "--rules", "lookup.yaml")
     report, (tree,) = page.data
     assert report.pop("titles")["fault"] == "Returns to which a rule was not applied completely"
+    assert report.pop("texts") == {"lookup.yaml": RULE}
+    made = report.pop("made")
+    assert (made["by"], f"reducer {made['on']}") == (cli("--version").out.strip(), f"reducer {date.today()}")
     assert report == cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
     assert (tree["file"], [step["line"] for step in tree["steps"]]) == ("lookup.yaml", [4, 6])
     assert tree["node"]["items"][0]["ranges"] == [[5, 30, 1, 0]]

@@ -94,14 +94,17 @@ def test_used_rules_of_a_sample_are_those_of_the_tool_that_its_file_is_named_aft
     assert both.err == "reducer: error: add grype_scan: --used copies no rules; use one of them\n"
 
 
-def test_init_names_the_built_in_rules_that_fit(cli: Cli) -> None:
+def test_init_offers_the_built_in_rules_that_fit(cli: Cli) -> None:
     shutil.copy(RULES / "security_operations/samples/grype_scan.json", "flaws.json")
     hint = "the built-in rule grype_scan saves "
-    found = cli("init", "flaws.json", "-o", "mine").err
-    assert hint in found
-    assert "of the returns of `flaws`, which have its shape; `rules add grype_scan` copies it" in found
+    found = cli("init", "flaws.json", "-o", "mine")
+    assert (found.code, found.err) == (0, "")
+    assert hint in found.out
+    assert "of the returns of `flaws`, which have its shape\n  python -m reducer rules add grype_scan " in found.out
+    assert not Path("mine").exists()
+    assert "mine/flaws.yaml: saves " in cli("init", "flaws.json", "-o", "mine", "--draft").out
     stored = json.loads(Path("flaws.json").read_bytes())
     Path("session.json").write_bytes(history(("grype_scan", stored)))
     drafted = cli("init", "session.json", "-o", "other")
-    assert (drafted.code, drafted.out) == (1, "")
-    assert hint in drafted.err
+    assert (drafted.code, drafted.err) == (0, "")
+    assert hint in drafted.out

@@ -191,9 +191,17 @@ def test_every_module_with_a_main_function_is_a_verb_in_the_help(cli: Cli) -> No
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_with_examples_and_exit_codes(verb: str, cli: Cli) -> None:
+def test_every_verb_has_help_with_examples_and_exit_codes(verb: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     result = cli(verb, "--help")
     assert result.code == 0
-    assert result.out.startswith("usage: reducer")
-    assert "examples:\n  " in result.out
-    assert "Exit codes: 0 " in result.out
+    assert result.out.startswith(f"usage: reducer {verb} [-h]")
+    described, _, examples = (import_module(f"reducer.cli.{verb}").__doc__ or "").partition("examples:\n")
+    assert f"\n\n{described}" in result.out  # the description follows the usage
+    assert "\nExit codes: 0 " in result.out.partition("\nexamples:\n  ")[2]
+    assert f"  python -m reducer{'' if verb == 'run' else f' {verb}'}" in examples
+    assert [line for line in result.out.splitlines() if len(line) > 80] == []
+
+
+def test_the_help_without_a_verb_is_that_of_run(cli: Cli) -> None:
+    assert cli("--help") == cli("run", "--help")

@@ -142,3 +142,23 @@ def test_a_sample_proves_a_missing_star(tmp_path: Path, monkeypatch: pytest.Monk
     right = wrong.replace("hosts.note", "hosts[*].note").replace("truncat:", "truncate:")
     assert Path("r.yaml").read_text(encoding="utf-8") == right
     assert fix(wrong) == wrong.replace("truncat:", "truncate:"), "the text alone does not show it"
+
+
+def test_a_fix_that_removes_everything_is_not_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tests = "tests:\n  - name: a\n    given: {json: {hosts: GIVEN}}\n    expect: {unchanged: false}\n"
+    text = HEAD + "steps:\n  - path: hosts\n    drp: \"[?risk != 'high']\"\n" + tests
+    for hosts, expected in (("[{risk: low}, {risk: none}]", "drp"), ("[{risk: low}, {risk: high}]", "drop")):
+        Path("r.yaml").write_text(text.replace("GIVEN", hosts), encoding="utf-8")
+        main(["check", "--fix", "r.yaml"])
+        assert expected in Path("r.yaml").read_text(encoding="utf-8")
+
+
+def test_a_map_is_not_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hosts = "{a.org: {ip: 192.0.2.1, raw: long}, b.org: {ip: 192.0.2.2, raw: long}}"
+    tests = f"tests:\n  - name: a\n    given: {{json: {{hosts: {hosts}}}}}\n    expect: {{unchanged: false}}\n"
+    wrong = HEAD + "steps:\n  - path: hosts[*]\n    keep: [ip]\n" + tests
+    Path("r.yaml").write_text(wrong, encoding="utf-8")
+    assert main(["check", "--fix", "r.yaml"]) == 0
+    assert Path("r.yaml").read_text(encoding="utf-8") == wrong.replace("hosts[*]", "hosts.*")

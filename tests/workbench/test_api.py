@@ -33,7 +33,8 @@ def test_a_rule_is_read_and_saved_as_text(start: Start) -> None:
     new = f"# keep me\r\n{RULE}"
     saved = bench.get("PUT", "rule", name="list_hosts.yaml", text=new, version=rule["version"])
     assert (bench.folder / "list_hosts.yaml").read_bytes() == new.encode()
-    assert bench.get("GET", "rule", name="list_hosts.yaml") == {"text": new, "version": saved["version"]}
+    read = bench.get("GET", "rule", name="list_hosts.yaml")
+    assert read == {"text": new, "version": saved["version"], "samples": ["samples/hosts.json"]}
 
 
 def test_a_file_that_changed_on_disk_is_not_overwritten(start: Start) -> None:
@@ -66,6 +67,10 @@ def test_nothing_is_saved_without_write(start: Start) -> None:
     bench = start(read_only=why)
     assert bench.get("GET", "rules")["why_not"] == why
     assert bench.ask("PUT", "rule", name="new.yaml", text="version: 1\n", version="") == (403, {"error": why})
+    named = {"name": "list_hosts.yaml", "version": bench.get("GET", "rule", name="list_hosts.yaml")["version"]}
+    assert bench.ask("POST", "rename", **named, to="new.yaml") == (403, {"error": why})
+    assert bench.ask("POST", "delete", **named) == (403, {"error": why})
+    assert (bench.folder / "list_hosts.yaml").read_text() == RULE
     assert not (bench.folder / "new.yaml").exists()
 
 
@@ -77,7 +82,8 @@ def test_a_folder_that_does_not_exist_is_created_with_the_first_rule(start: Star
         bench.get("PUT", "rule", name=name, text="tool: [", version="")
     (bench.folder / "notes.txt").write_bytes(b"\xff")
     listed = bench.get("GET", "rules")
-    assert (listed["folder"], listed["why_not"], listed["rules"]) == (str(bench.folder), "", ["new.yaml", "web/b.yml"])
+    assert (listed["folder"], listed["why_not"]) == (str(bench.folder), "")
+    assert listed["rules"] == [{"name": "new.yaml", "tools": []}, {"name": "web/b.yml", "tools": []}]
     status, answer = bench.ask("GET", "rule", name="notes.txt")
     assert (status, "utf-8" in answer["error"]) == (400, True)
 
@@ -111,7 +117,7 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     bench = start()
     answer = run(bench, RULE)
     assert answer["problems"] == []
-    assert (answer["tools"], answer["samples"]) == (["list_hosts"], ["samples/hosts.json"])
+    assert answer["tools"] == ["list_hosts"]
     assert json.loads(bench.get("GET", "rule", name="samples/hosts.json")["text"]) == HOSTS
     assert answer["did"]["characters"] == {"before": 749, "after": 275, "removed": 474, "saved": 0.6328}
     assert [(step["name"], step["line"]) for step in answer["did"]["steps"]] == [("limit hosts", 5)]
@@ -135,7 +141,7 @@ TESTS = [f"version: 1\ntool: x\ntests: {tests}\n" for tests in ("5", "[3, {given
 def test_any_text_is_answered(start: Start, text: str) -> None:
     answer = run(start(), text)
     assert answer["problems"]
-    assert (answer["did"], answer["samples"]) == (None, [])
+    assert answer["did"] is None
 
 
 def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
@@ -166,6 +172,108 @@ def test_check_runs_samples_and_tests(start: Start) -> None:
     assert [(one["line"], one["code"]) for one in answer["problems"]] == [(7, "W061")]
     assert answer["tests"][0]["failures"][0]["message"] == "`length(hosts)` is not as expected"
     assert (bench.folder / "list_hosts.yaml").read_text() == RULE
+
+
+WITHOUT_TESTS = RULE.partition("tests:")[0].replace("sort_by: risk", "sort_by: rsk")
+
+
+def test_samples_of_a_rule_without_tests_are_checked(start: Start) -> None:
+    bench = start({"list_hosts.yaml": WITHOUT_TESTS, "samples/list_hosts.json": SAMPLE, "samples/log.txt": "x"})
+    given = {"name": "list_hosts.yaml", "text": WITHOUT_TESTS}
+    answer = bench.get("POST", "check", **given)
+    assert [(one["line"], one["code"]) for one in answer["problems"]] == [(7, "W061")]
+    assert (
+        answer["samples"] == bench.get("GET", "rule", name="list_hosts.yaml")["samples"] == ["samples/list_hosts.json"]
+    )
+    log = {"name": "log.yaml", "text": "version: 1\ntool: log\nsteps: [{truncate: 9}]\n"}
+    assert bench.get("POST", "check", **log)["samples"] == ["samples/log.txt"]
+
+
+@pytest.mark.parametrize("content", [0, SAMPLE])
+def test_the_return_on_the_page_is_a_sample(start: Start, content: Any) -> None:
+    bench = start({"list_hosts.yaml": WITHOUT_TESTS})
+    given = {"name": "list_hosts.yaml", "text": WITHOUT_TESTS}
+    assert bench.get("POST", "check", **given)["problems"] == []
+    (problem,) = bench.get("POST", "check", **given, content=content)["problems"]
+    assert (problem["line"], problem["message"]) == (7, "no sample has the key `rsk`")
+
+
+def test_a_sample_that_is_not_saved_is_checked(start: Start) -> None:
+    bench = start({})
+    unsaved = {"sample_name": "samples/hosts.json", "sample": SAMPLE}
+    answer = bench.get("POST", "check", name="list_hosts.yaml", text=RULE, **unsaved)
+    assert (answer["problems"], [test["failures"] for test in answer["tests"]]) == ([], [[]])
+
+
+def test_steps_are_switched_off_for_a_run(start: Start) -> None:
+    bench = start()
+    answer = bench.get("POST", "run", name="list_hosts.yaml", text=f"{RULE}max_chars: 5000\n", content=0, off=[5])
+    assert (answer["did"]["status"], answer["did"]["steps"][0]["name"]) == ("unchanged", "max_chars")
+    answer = bench.get("POST", "run", name="list_hosts.yaml", text=RULE, content=0, off=[5])
+    assert (answer["problems"], answer["did"]) == ([], None), "no step is left"
+    moved = bench.ask("POST", "move", text=RULE, line=5, by=1)
+    assert moved == (400, {"error": "there is no step to exchange it with"})
+
+
+def test_a_value_becomes_a_test(start: Start) -> None:
+    bench = start()
+    given = {"text": RULE, "keys": ["hosts", 3, "name"], "content": 0, "name": "list_hosts.yaml"}
+    test = bench.get("POST", "steps", **given)["test"]
+    assert (test["sample_name"], json.loads(test["sample"])) == ("samples/list_hosts_1.json", HOSTS)
+    assert test["text"].endswith("given: {file: samples/list_hosts_1.json}\n    expect: {contains: [srv-3]}\n")
+    known = bench.get("POST", "steps", **given, sample_name="samples/hosts.json")["test"]
+    assert known == {"text": test["text"].replace("list_hosts_1.json", "hosts.json")}
+    assert bench.get("POST", "steps", **(given | {"keys": ["hosts"]}))["test"] is None
+
+
+def test_expressions_are_tried(start: Start) -> None:
+    bench = start()
+    given = {"text": RULE, "content": 0}
+    answer = bench.get("POST", "query", expression="hosts[?risk > 7].name", **given)
+    assert answer == {
+        "places": [{"place": "hosts[8].name", "value": "srv-8"}],
+        "count": 1,
+        "value": None,
+        "nothing": "",
+    }
+    assert bench.get("POST", "query", expression="length(hosts)", **given)["value"] == "9"
+    assert bench.get("POST", "query", expression="hosts[*].nme", **given)["nothing"].endswith(
+        "did you mean `hosts[*].name`?"
+    )
+    status, wrong = bench.ask("POST", "query", expression="hosts[", **given)
+    assert (status, list(wrong)) == (400, ["error"])
+
+
+def test_the_rules_that_apply_to_a_return_are_found(start: Start) -> None:
+    bench = start()
+    own = {"name": "list_hosts.yaml", "is_own": True, "tools": ["list_hosts"], "by": "name"}
+    assert bench.get("POST", "which", tool="list_hosts", content=0)["rules"] == [own]
+    assert bench.get("POST", "which", tool="", content=0)["rules"] == []
+
+
+def test_the_text_of_a_return_is_read(start: Start) -> None:
+    bench = start(histories={"history.json": history(("list_hosts", HOSTS), ("log", "a\nb"))})
+    answer = bench.get("GET", "return", number=0)
+    assert (json.loads(answer["text"]), answer["ending"]) == (HOSTS, ".json")
+    assert bench.get("GET", "return", number=1) == {"text": "a\nb", "ending": ".txt"}
+
+
+def test_a_rule_is_renamed_and_deleted(start: Start) -> None:
+    bench = start()
+    version = bench.get("GET", "rule", name="list_hosts.yaml")["version"]
+    named = {"name": "list_hosts.yaml", "version": version}
+    for to, why in (("samples/hosts.json", "does not end in .yaml"), ("list_hosts.yaml", "exists already")):
+        status, answer = bench.ask("POST", "rename", **named, to=to)
+        assert (status, why in answer["error"]) == (400, True)
+    bench.get("POST", "rename", **named, to="web/hosts.yaml")
+    assert (bench.folder / "web/hosts.yaml").read_text() == RULE
+    assert not (bench.folder / "list_hosts.yaml").exists()
+    changed = bench.ask("POST", "delete", name="web/hosts.yaml", version="old")
+    assert changed == (409, {"error": "the file has changed on disk", "text": RULE, "version": version})
+    assert (bench.folder / "web/hosts.yaml").read_text() == RULE
+    bench.get("POST", "delete", name="web/hosts.yaml", version=version)
+    assert [path.name for path in (bench.folder / "web").iterdir()] == []
+    assert bench.ask("POST", "delete", name="web/hosts.yaml", version=version)[0] == 404
 
 
 def test_check_reports_only_problems_of_the_edited_file(start: Start) -> None:

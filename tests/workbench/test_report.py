@@ -159,6 +159,21 @@ def test_a_thousand_returns_are_listed_while_they_are_scrolled_to(report: Any) -
     assert page.locator(".details .tree").count() == 1
 
 
+def test_the_page_names_its_rules_and_leads_from_a_tool_to_its_returns(report: Any) -> None:
+    page = report(("lookup", {"records": RECORDS}), ("lookup more", "x"), ("lookup", {"records": []}))
+    assert page.get_by_text("This page contains the raw tool returns.").is_visible()
+    assert "lookup.yaml (1 rule)" in page.locator("#about").inner_text()
+    assert page.locator("#tools td:nth-child(2)").all_inner_texts() == ["lookup.yaml", "no rule"]
+    assert page.locator("th[data-key=attention]").bounding_box()["width"] > 80
+    page.locator("#rules summary").click()
+    assert page.locator("#rules pre").inner_text().rstrip() == RULE.rstrip()
+    assert page.locator("tr.return td.gone").all_inner_texts() == ["25", "", ""]
+    page.locator("#tools").get_by_role("button", name="lookup", exact=True).focus()
+    page.keyboard.press("Enter")
+    assert rows(page) == ["c1", "c3"]
+    assert page.locator(":focus").get_attribute("id") == "search"
+
+
 def test_a_report_without_returns(report: Any) -> None:
     page = report(text="nothing was called")
     assert page.get_by_text("No tool returns.").is_visible()

@@ -93,6 +93,9 @@ def test_names_outside_of_the_folder_are_refused(start: Start, name: str) -> Non
         bench.ask("PUT", "rule", name="ok.yaml", text=RULE, version="", sample_name=name, sample="[]"),
         bench.ask("POST", "run", name=name, text=RULE, content=0),
         bench.ask("POST", "check", name=name, text=RULE),
+        bench.ask("POST", "rename", name=name, version="", to="ok.yaml"),
+        bench.ask("POST", "rename", name="list_hosts.yaml", version="", to=name),
+        bench.ask("POST", "delete", name=name, version=""),
     ):
         assert status == 400
         assert "secret" not in answer.get("text", "")

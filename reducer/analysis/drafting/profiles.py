@@ -1,14 +1,14 @@
-"""Profiles of tool answers: which places contain how many characters."""
+"""Profiles of tool answers: which places contain how many characters, and which values."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from reducer.analysis.drafting.names import is_id, is_known
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain, unwrapped
 from reducer.paths.written import Token
@@ -16,24 +16,9 @@ from reducer.values import MAX_DEPTH, chars, dump, is_media
 
 _MIN_ENCODED = 40
 """Shorter texts are not parsed."""
-_MIN_SENTENCE, _MIN_SPACES = 40, 3
-_MIN_MAP_KEYS, _MAX_ID = 5, 200
-_MIN_VARIED, _MAX_PRESENT = 8, 0.5
-"""The keys of objects that are maps of texts, and the share of them that the average object has."""
-_MIN_ALIKE = 0.6
-"""The share of all keys that the average value of a map must contain."""
-_ID = re.compile(r"[\d\W_]*\d[\d\W_]*|(?=\D*\d)[0-9a-fA-F:-]{8,}|(?=\D*\d)\S{24,}|.*\d{5}\S*")
-"""Keys without letters, such as numbers, dates and addresses, hashes, and words with long numbers or random letters."""
-
+_MIN_MAP_KEYS = 5
 
 Path = tuple[Token, ...]
-
-
-class Entry(NamedTuple):
-    """A value, parsed if it was a text, and its characters with those of its key."""
-
-    value: Any
-    chars: int
 
 
 @dataclass(eq=False)
@@ -41,38 +26,27 @@ class Profile:
     """All values at one kind of place.
 
     path: keys, with -1 for the items of a list and None for the values of a map
-    json_texts: the characters of each text that contains JSON
-    longest: the beginnings of the longest sentences in each object, with their paths
     above, below: the profiles one level higher and deeper
+    values: the values, parsed where they are texts that contain structure
+    chars: the characters of all values as compact JSON, with those of their keys
+    json_texts: the characters of the texts that contain JSON
     """
 
     path: Path = ()
     above: Profile | None = None
-    entries: list[Entry] = field(default_factory=list)
-    json_texts: list[int] = field(default_factory=list)
-    longest: dict[str, Path] = field(default_factory=dict)
     below: dict[Token, Profile] = field(default_factory=dict)
+    values: list[Any] = field(default_factory=list)
+    chars: int = 0
+    json_texts: int = 0
 
     @property
     def keys(self) -> dict[str, Profile]:
         """The profiles of the values of an object by key; empty for a map."""
-        return {token: below for token, below in self.below.items() if type(token) is str}
-
-    @cached_property
-    def chars(self) -> int:
-        """The characters of all values as compact JSON, with those of their keys."""
-        return sum(entry.chars for entry in self.entries)
-
-    @cached_property
-    def objects(self) -> int:
-        """The number of objects."""
-        return sum(type(entry.value) is dict for entry in self.entries)
-
-    @cached_property
-    def lengths(self) -> list[int]:
-        """The number of items of each list, or of values of each map."""
-        kinds = (list, dict) if self.is_map else (list,)
-        return [len(entry.value) for entry in self.entries if type(entry.value) in kinds]
+        found = {}
+        for token, below in self.below.items():
+            if type(token) is str:
+                found[token] = below
+        return found
 
     @property
     def is_map(self) -> bool:
@@ -84,44 +58,71 @@ class Profile:
         """Whether its values are answers, items of lists or values of maps."""
         return not self.path or type(self.path[-1]) is not str
 
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a key whose values are plain, or lists of plain values."""
+        return bool(self.path) and type(self.path[-1]) is str and all(one.path[-1] == -1 for one in self.inner())
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """The number of items of each list, or of values of each map."""
+        kind = dict if self.is_map else list
+        return [len(value) for value in self.values if type(value) is kind]
+
     @cached_property
     def is_record_map(self) -> bool:
         """Whether its maps have objects as values, of which at least one key is the same; only these can be limited."""
-        values = [entry.value for entry in self.below[None].entries] if self.is_map and self.path else []
-        return bool(values) and {*map(type, values)} == {dict} and bool(set(values[0]).intersection(*values))
+        if not self.is_map or not self.path:
+            return False
+        values = self.below[None].values
+        if any(type(value) is not dict for value in values):
+            return False
+        return bool(set(values[0]).intersection(*values))
 
     @cached_property
     def scalars(self) -> list[Any]:
-        """The texts, numbers, booleans and nulls."""
-        return [entry.value for entry in self.entries if type(entry.value) not in (dict, list)]
+        """The texts, numbers, booleans and nulls, also those in its lists."""
+        found = [value for value in self.values if type(value) not in (dict, list)]
+        if -1 in self.below:
+            found += self.below[-1].scalars
+        return found
 
     @cached_property
     def texts(self) -> list[str]:
-        """The texts."""
-        return [value for value in self.scalars if type(value) is str]
+        """The texts that are not empty."""
+        return [value for value in self.scalars if type(value) is str and value]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no values in it."""
+        for one in self.walk():
+            if not one.below and any(value not in (None, "", [], {}) for value in one.values):
+                return False
+        return True
+
+    @cached_property
+    def distinct(self) -> Counter[str]:
+        """The number of times that it has each plain value."""
+        return Counter(map(str, self.scalars))
 
     @cached_property
     def entities(self) -> frozenset[tuple[str, str]]:
         """The type and canonical value of each entity in the texts."""
-        return frozenset((one.type, one.canonical) for text in dict.fromkeys(self.texts) for one in scan(text))
-
-    @cached_property
-    def max_text(self) -> int:
-        """The characters of the longest text."""
-        return max(map(len, self.texts), default=0)
+        found = set()
+        for text in dict.fromkeys(self.texts):
+            for one in scan(text):
+                found.add((one.type, one.canonical))
+        return frozenset(found)
 
     def walk(self) -> Iterator[Profile]:
         """Yield this profile and all deeper ones, parents first."""
         yield self
+        yield from self.inner()
+
+    def inner(self) -> Iterator[Profile]:
+        """Yield all deeper profiles, parents first."""
         for below in self.below.values():
             yield from below.walk()
-
-    def find(self, path: Path) -> Profile:
-        """Return the place of the values at a path, in which keys of maps may replace None."""
-        place = self
-        for token in path:
-            place = place.below[token if token in place.below else None]
-        return place
 
     def at(self, token: Token) -> Profile:
         """Return the profile one level deeper; create it if there is none."""
@@ -136,85 +137,77 @@ def profile(contents: Iterable[Any]) -> Profile:
     root = Profile()
     for content in contents:
         value = unwrapped(content)
-        _add(root, Entry(decode(value) if type(value) is str else value, 0), MAX_DEPTH)
-    names: set[Token] = set()
-    _merge_maps(root, names)
-    _merge_maps(root, names)  # other objects with the name of a map
+        _add(root, decode(value) if type(value) is str else value, 0, MAX_DEPTH)
+    _merge_maps(root)
     return root
 
 
-def _add(place: Profile, entry: Entry, depth: int) -> tuple[int, str, Path]:
-    """Add a value, whose entry counts only its key so far. Return length, beginning and path of its longest text."""
-    value, size = entry
-    is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
-    if is_encoded and (parsed := parse_nested(value)):
-        if parsed[1].name == "JSON":
-            place.json_texts.append(len(dump(value)))
-        value, depth = plain(parsed[0]), depth - 1
-    inside: list[tuple[Profile, Entry]] = []
-    sentence: tuple[int, str, Path] = (0, "", ())
+def _add(place: Profile, value: Any, size: int, depth: int) -> int:
+    """Add a value whose key has `size` characters, and return the size of both."""
+    if type(value) is str and depth > 0 and place.path and len(value) >= _MIN_ENCODED:
+        value, depth = _opened(place, value, depth)
     if type(value) not in (dict, list):
         size += chars([value]) - 2
-        if type(value) is str and len(value) >= _MIN_SENTENCE and value.count(" ") >= _MIN_SPACES:
-            sentence = (len(value), value[:_MIN_SENTENCE], place.path)
-    elif depth < 0 or is_media(value):
-        size += 2
-    elif type(value) is dict:
-        # The key, its colon and the comma after it are removed with the value.
-        inside = [(place.at(key), Entry(item, len(dump(key)) + 2)) for key, item in value.items()]
-        size += 2
     else:
-        inside = [(place.at(-1), Entry(item, 0)) for item in value]
-        size += 2 + len(value)
-    for below, each in inside:
-        sentence = max(sentence, _add(below, each, depth - 1), key=lambda one: one[0])
-        size += below.entries[-1].chars
-    if type(value) is dict and sentence[0]:
-        place.longest[sentence[1]] = sentence[2]
-    place.entries.append(Entry(value, size))
-    return sentence
+        size += 2
+        if depth >= 0 and not is_media(value):
+            size += _add_inner(place, value, depth - 1)
+    place.values.append(value)
+    place.chars += size
+    return size
 
 
-def _merge_maps(place: Profile, names: set[Token]) -> None:
-    """Merge the values of each object that is used as a map into one profile at the key None, and add its name."""
+def _opened(place: Profile, text: str, depth: int) -> tuple[Any, int]:
+    """Parse a text that contains structure. JSON under a key that analysts do not use is only a text."""
+    parsed = parse_nested(text)
+    if parsed is None:
+        return text, depth
+    if parsed[1].name == "JSON":
+        if type(place.path[-1]) is str and not is_known(place.path):
+            return text, depth
+        place.json_texts += len(dump(text))
+    return plain(parsed[0]), depth - 1
+
+
+def _add_inner(place: Profile, value: Any, depth: int) -> int:
+    """Add the values of an object or list, and return their size."""
+    size = 0
+    if type(value) is list:
+        below = place.at(-1)
+        for item in value:
+            size += _add(below, item, 0, depth) + 1
+        return size
+    for key, item in value.items():
+        # The key, its colon and the comma after it are removed with the value.
+        size += _add(place.at(key), item, len(dump(key)) + 2, depth)
+    return size
+
+
+def _merge_maps(place: Profile) -> None:
+    """Merge the values of each object that is used as a map into one profile at the key None."""
     for below in [*place.below.values()]:
-        _merge_maps(below, names)
-    if _is_map(place, names):
-        names.update(place.path[-1:])
-        values = place.keys
-        place.below = {token: below for token, below in place.below.items() if token not in values}
-        for below in values.values():
+        _merge_maps(below)
+    if _is_map(place):
+        for key, below in place.keys.items():
+            del place.below[key]
             _merge(place.at(None), below)
 
 
-def is_id(name: str) -> bool:
-    """Return whether a key looks like an id, an address or a date instead of a name."""
-    return len(name) <= _MAX_ID and _ID.fullmatch(name) is not None
-
-
-def _is_map(place: Profile, names: Set[Token]) -> bool:
-    """Return whether it has a name of maps, keys that are ids or vary, or at least five objects that are alike."""
-    values = [*place.keys.values()]
-    if not values:
-        return False
-    kinds = {_kind(entry.value) for value in values for entry in value.entries}
-    is_nested = place.path[-1:] != (-1,) and len(values) >= _MIN_VARIED and not any(value.below for value in values)
-    if is_nested and place.objects >= _MIN_MAP_KEYS:
-        present = sum(len(value.entries) for value in values)
-        if present <= _MAX_PRESENT * len(values) * place.objects and all(value.texts for value in values):
-            return kinds == {str}
-    are_nested = not any(value.texts for value in values)
-    ids = sum(is_id(name) or (are_nested and any(one.value == name for one in scan(name))) for name in place.keys)
-    if ids * 2 >= len(values) or not names.isdisjoint(place.path[-1:]):
+def _is_map(place: Profile) -> bool:
+    """Return whether half of its keys are ids, or it is no item of a list and its values have mostly the same keys."""
+    values = place.keys.values()
+    kinds, ids = set[type](), 0
+    for key, below in place.keys.items():
+        kinds.update(map(_kind, below.values))
+        ids += is_id(key) or any(one.value == key for one in scan(key))
+    if len(kinds) != 1 or ids * 2 >= len(values):
         return len(kinds) == 1
-    if (
-        not are_nested
-        or len(values) < _MIN_MAP_KEYS
-        or not all(value.objects and not value.lengths for value in values)
-    ):
+    if len(values) < _MIN_MAP_KEYS or kinds != {dict} or place.path[-1:] == (-1,):
         return False
-    keys = Counter(token for value in values for token in value.below)
-    return keys.total() >= _MIN_ALIKE * len(keys) * len(values)
+    keys = Counter[Token]()
+    for below in values:
+        keys.update(below.below.keys())
+    return keys.total() * 2 > len(keys) * len(values)
 
 
 def _kind(value: Any) -> type:
@@ -222,8 +215,8 @@ def _kind(value: Any) -> type:
 
 
 def _merge(into: Profile, other: Profile) -> None:
-    into.entries += other.entries
+    into.values += other.values
+    into.chars += other.chars
     into.json_texts += other.json_texts
-    into.longest |= other.longest
     for token, below in other.below.items():
         _merge(into.at(token), below)

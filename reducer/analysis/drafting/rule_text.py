@@ -108,6 +108,7 @@ def file_names(tools: Iterable[str]) -> dict[str, str]:
 
 
 def _comment(text: str) -> str:
+    text = "".join(letter if letter.isprintable() else "?" for letter in text)
     return "\n".join(f"# {line}" for line in wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False))
 
 

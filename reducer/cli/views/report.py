@@ -1,78 +1,145 @@
-"""The report of `run` as text: a table with sections below it."""
+"""The report of `run` as text: a table with sections below it, on one screen or complete."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from operator import attrgetter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
-from reducer.analysis.texts import excerpt, listed
-from reducer.cli.screen import console, counted, make_table, print_lines
+from reducer.analysis.texts import listed
+from reducer.cli.screen import console, counted, make_table, print_lines, visible, wrapped
+from reducer.errors import shortened
+from reducer.files import builtin_rules
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_COLUMNS = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved")
-_MAX_DETAILS = 8
+_TITLES = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved")
+_LINES, _COLUMNS = 38, 100
+"""The first screen: 40 lines, of which two show the command and a message on standard error."""
+_TABLE_LINES = 8
+"""Lines of a table besides its tools: titles, other tools, the total, and blank lines."""
+_ATTENTION_LINES = 3
+"""Lines of what needs attention besides its kinds: a blank line, the heading, and the line about `-v`."""
+_MAX_LISTED = 8
 _MAX_VALUES = 3
 _MAX_VALUE = 64
+_TAIL = 24
+"""Characters at the end of a line or value, where similar ones differ."""
 _SEVERAL = "several steps"
-_Section = tuple[str, Sequence[str]]
-"""A summary with its details."""
+_MORE = "-v shows all tools, examples of what was lost, and all that needs attention."
 
 
-def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
-    """Print the table, what the rules cost if that was measured, and what needs attention."""
+class _Line(NamedTuple):
+    """A line of the report before it is wrapped."""
+
+    text: str = ""
+    indent: int = 0
+    style: str = ""
+
+
+def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, is_long: bool, said: int = 0) -> None:
+    """Print the table, what the rules cost if that was measured, and what needs attention.
+
+    Unless `is_long`, print one screen, on which `said` lines are used: it has no examples of what was lost, and counts
+    the tools, and what needs attention, that do not fit.
+    """
     screen = console(stream)
-    print_head(report, screen)
-    if report.tools:
-        rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in report.tools]
-        sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
-        screen.print(make_table(_COLUMNS, rows, sums, texts=(0, 1)))
-        print_lines(_notes(report), screen, style="dim")
-        if (measures := report.tally.measures) is not None:
-            sections = chain(_losses(measures), _requests(measures))
-            _print_part("What the rules cost in an agent", sections, screen)
+    tools, top, notes = report.tools, list(_head(report)), [_Line(note, 0, "dim") for note in _notes(report)]
+    below = [*notes, *_costs(report, True), *_attention(needs)]
+    if is_long:
+        shown, lines = tools, below
     else:
-        screen.print("No tool returns.")
-    _print_attention(needs, screen)
+        middle = [*notes, *_costs(report, False)]
+        room = _LINES - said - _TABLE_LINES - _height([*top, *middle], _width(screen))
+        shown = _first(tools, _room_for_tools(room, needs))
+        lines = [*middle, *_attention_within(needs, room - len(shown), _width(screen))]
+    _print(top, screen, is_long)
+    if tools:
+        _print_tools(report, shown, screen, is_long)
+    _print(lines, screen, is_long)
+    if shown != tools or lines != below:
+        _print([_Line(_MORE, style="dim")], screen, is_long)
 
 
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
+    _print([*_head(report), _Line()], screen, True)
+
+
+def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, is_long: bool) -> None:
+    """Print the totals and what needs attention, to follow a diff."""
+    screen = console(stream)
+    total = report.total
+    summary = f"Total: {sizes(total.before, total.after)}" if total.calls else "No tool returns."
+    bottom = _attention(needs) if is_long else _attention_within(needs, _LINES // 2, _width(screen))
+    _print([_Line(summary, style="bold"), *bottom], screen, is_long)
+
+
+# --- lines
+
+
+def _width(screen: Console) -> int:
+    return screen.width if screen.is_terminal else _COLUMNS
+
+
+def _height(lines: Iterable[_Line], width: int) -> int:
+    return sum(len(wrapped(line.text, width, line.indent)) for line in lines)
+
+
+def _print(lines: Iterable[_Line], screen: Console, is_long: bool) -> None:
+    width = screen.width if is_long else _width(screen)
+    for line in lines:
+        print_lines([line.text], screen, line.indent, line.style, width)
+
+
+def _head(report: Report) -> Iterator[_Line]:
+    """Yield which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
     names = report.histories[0] if count == 1 else counted(count, "file")
     if report.lines:
         names += f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}"
+    yield _Line(f"Read     {names}")
+    yield _Line(f"Rules    {report.rules} ({counted(len(report.ruleset.rules), 'rule')})")
+    for each in report.ruleset.replaced:
+        yield _Line(f"{each}", 9)
     mode = "agent: also removes values that are used later"
     if report.references:
         mode = "reduce: keeps values that are used later (--as-in-agent removes them)"
-    lines = [f"Read     {names}", f"Rules    {report.rules} ({counted(len(report.ruleset.rules), 'rule')})"]
-    lines += (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([*lines, f"Mode     {mode}"], screen)
-    screen.print()
+    yield _Line(f"Mode     {mode}")
 
 
-def print_end(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
-    """Print the totals and what needs attention, to follow a diff."""
-    screen = console(stream)
-    total = report.total
-    screen.print(f"Total: {sizes(total.before, total.after)}" if total.calls else "No tool returns.", style="bold")
-    _print_attention(needs, screen)
+# --- tools
 
 
-def _print_part(heading: str, sections: Iterable[_Section], screen: Console) -> None:
-    screen.print(f"\n{heading}", style="bold")
-    for summary, details in sections:
-        print_lines([summary], screen, 2)
-        print_lines(details[:_MAX_DETAILS], screen, 4)
-        if len(details) > _MAX_DETAILS:
-            print_lines([f"and {len(details) - _MAX_DETAILS:,} more; `--format json` lists them"], screen, 4)
+def _room_for_tools(room: int, needs: Sequence[Attention]) -> int:
+    """Return half of the room, or what is left by all that needs attention, of which each kind has a line."""
+    least = len({need.kind for need in needs}) + _ATTENTION_LINES
+    return max(1, min(max(room // 2, room - len(_attention(needs))), room - least))
+
+
+def _first(tools: list[ToolReport], room: int) -> list[ToolReport]:
+    """Return the first tools if there is no room for all; a further one takes the line of the number of others."""
+    return tools if len(tools) <= room + 1 else tools[:room]
+
+
+def _print_tools(report: Report, shown: Sequence[ToolReport], screen: Console, is_long: bool) -> None:
+    """Print a table of the first tools, and the sums of the others and of all."""
+    rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in shown]
+    others = report.tools[len(shown) :]
+    if others:
+        calls = sum(tool.calls for tool in others)
+        before, after = sum(tool.before for tool in others), sum(tool.after for tool in others)
+        numbers = _numbers(ToolReport("", (), calls, before, after))
+        rows.append([f"and {counted(len(others), 'more tool')}", "", *numbers])
+    sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
+    width = screen.width if is_long else _width(screen)
+    screen.print(make_table(_TITLES, rows, sums, texts=(0, 1)), width=width)
 
 
 def share(part: int, whole: int) -> str:
@@ -106,6 +173,9 @@ def _numbers(tool: ToolReport) -> list[str]:
 def _notes(report: Report) -> Iterator[str]:
     """Yield the estimated tokens, how much was kept for later messages, and what was removed without a marker."""
     total = report.total
+    if not total.calls:
+        yield "No tool returns."
+        return
     before, after = tokens(total.before), tokens(total.after)
     yield f"About {before:,} tokens before, {after:,} after (estimate: characters / 4)."
     if total.referenced:
@@ -126,7 +196,7 @@ def _repeats(report: Report) -> Iterator[str]:
     if total.repeats:
         tools = [tool for tool in report.tools if tool.repeats]
         tools.sort(key=lambda tool: -tool.repeats)
-        by_tool = listed((f"{tool.tool} {tool.repeats:,}" for tool in tools), _MAX_DETAILS)
+        by_tool = listed((f"{tool.tool} {tool.repeats:,}" for tool in tools), _MAX_LISTED)
         characters, returns = counted(total.repeats, "character"), counted(total.repeating, "tool return")
         yield f"Left out {characters} in {returns} because earlier returns show them: {by_tool}."
     if total.repeats_dropped:
@@ -135,12 +205,34 @@ def _repeats(report: Report) -> Iterator[str]:
         yield f"Found {counted(total.dangling, 'marker')} that name a return which the history does not contain."
 
 
-def _print_attention(needs: Sequence[Attention], screen: Console) -> None:
-    """Print what needs attention, grouped by kind."""
-    sections: list[_Section] = []
+def _attention(needs: Sequence[Attention]) -> list[_Line]:
+    """Return everything that needs attention, grouped by kind, below a heading."""
+    lines = [_Line(), _heading(needs)]
     for kind, group in groupby(needs, key=attrgetter("kind")):
-        sections.append((TITLES[kind], list(map(_need, group))))
-    _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
+        lines.append(_Line(TITLES[kind], 2))
+        lines += [_Line(_need(need), 4) for need in group]
+    return lines
+
+
+def _attention_within(needs: Sequence[Attention], room: int, width: int) -> list[_Line]:
+    """Return what needs attention in about `room` lines: all kinds with their numbers, and the first of each."""
+    lines = [_Line(), _heading(needs)]
+    groups = [(kind, list(group)) for kind, group in groupby(needs, key=attrgetter("kind"))]
+    room -= len(groups) + _ATTENTION_LINES
+    for number, (kind, group) in enumerate(groups, 1):
+        later = len(groups) - number
+        shown = min(len(group), max(room - later, min(room, 1), 0))
+        room -= shown
+        count = f" ({shown:,} of {len(group):,})" if shown < len(group) else ""
+        lines.append(_Line(f"{TITLES[kind]}{count}", 2))
+        for need in group[:shown]:
+            text = visible(_need(need).removeprefix(f"{builtin_rules()}/"))
+            lines.append(_Line(shortened(text, width - 4, _TAIL), 4))
+    return lines
+
+
+def _heading(needs: Sequence[Attention]) -> _Line:
+    return _Line("What needs attention" if needs else "Nothing needs attention.", style="bold")
 
 
 def _need(need: Attention) -> str:
@@ -148,18 +240,55 @@ def _need(need: Attention) -> str:
     return f"{line} ({counted(need.calls, 'call')})" if need.kind in ("no place", "undone") else line
 
 
-def _losses(measures: Measures) -> Iterator[_Section]:
-    """Yield the references and entities that were kept or lost."""
+# --- what the rules cost
+
+
+def _costs(report: Report, is_long: bool) -> Iterator[_Line]:
+    """Yield what the rules cost if that was measured; each value that was lost if `is_long`."""
+    measures = report.tally.measures
+    if measures is None or not report.tools:
+        return
+    yield _Line()
+    yield _Line("What the rules cost in an agent", style="bold")
+    yield from _references(measures, is_long)
+    yield from _entities(measures, is_long)
+    yield from _requests(measures)
+
+
+def _references(measures: Measures, is_long: bool) -> Iterator[_Line]:
     if not measures.references:
-        yield "References none: the agent used no value later that only tool returns contain", []
+        yield _Line("References none: the agent used no value later that only tool returns contain", 2)
+        return
+    kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
+    yield _Line(f"References {share(measures.kept, measures.references)} kept: {kept}", 2)
+    if not is_long:
+        return
+    for lost in measures.lost_references:
+        yield _Line(_lost_reference(lost), 4)
+    unlisted = measures.references - measures.kept - len(measures.lost_references)
+    if unlisted:
+        yield _Line(f"and {unlisted:,} more", 4)
+
+
+def _entities(measures: Measures, is_long: bool) -> Iterator[_Line]:
+    total, kept = measures.recall
+    if not total:
+        return
+    summary = f"Entities   {share(kept, total)} of {total:,} kept in reduced returns"
+    losses = _losses(measures.entities)
+    if is_long or not losses:
+        yield _Line(summary, 2)
+        for line in lost_entities(measures.entities, measures.lost_entities):
+            yield _Line(line, 4)
     else:
-        kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
-        lost = list(map(_lost_reference, measures.lost_references))
-        yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
-    if total := measures.recall.total:
-        kept = share(measures.recall.kept, total)
-        lost = lost_entities(measures.entities, measures.lost_entities)
-        yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
+        counts = ", ".join(f"{kind} {lost:,} of {of:,}" for kind, lost, of in losses)
+        yield _Line(f"{summary}; lost: {counts}", 2)
+
+
+def _losses(recalls: Mapping[str, Recall]) -> list[tuple[str, int, int]]:
+    """Return the types that lost entities with the numbers of lost and of all entities, the largest loss first."""
+    losses = [(kind, total - kept, total) for kind, (total, kept) in recalls.items() if kept < total]
+    return sorted(losses, key=lambda loss: (-loss[1], loss[0]))
 
 
 def _lost_reference(one: LostReference) -> str:
@@ -169,15 +298,12 @@ def _lost_reference(one: LostReference) -> str:
 
 def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity]) -> list[str]:
     """Describe the lost entities of each type, the largest loss first."""
-    lines, kept = [], []
-    for kind, (total, left) in recalls.items():
-        if left == total:
-            kept.append(f"{kind} {total:,}")
-        else:
-            by = _lost_by([one for one in lost if one.type == kind])
-            lines.append((left - total, f"{kind}: {total - left:,} of {total:,} lost{by}"))
-    shown = [line for _, line in sorted(lines)]
-    return [*shown, f"all kept: {', '.join(kept)}"] if kept else shown
+    lines = []
+    for kind, number, total in _losses(recalls):
+        by = _lost_by([one for one in lost if one.type == kind])
+        lines.append(f"{kind}: {number:,} of {total:,} lost{by}")
+    kept = [f"{kind} {total:,}" for kind, (total, left) in recalls.items() if left == total]
+    return [*lines, f"all kept: {', '.join(kept)}"] if kept else lines
 
 
 def _lost_by(found: Sequence[LostEntity]) -> str:
@@ -185,18 +311,13 @@ def _lost_by(found: Sequence[LostEntity]) -> str:
     by = ""
     for step, count in Counter(one.step or _SEVERAL for one in found).most_common(1):
         by = f", by {step}" if count == len(found) else f", most by {step}"
-    return f"{by}: {listed((excerpt(one.value, _MAX_VALUE) for one in found), _MAX_VALUES)}"
+    return f"{by}: {listed((shortened(visible(one.value), _MAX_VALUE, _TAIL) for one in found), _MAX_VALUES)}"
 
 
-def _requests(measures: Measures) -> Iterator[_Section]:
-    """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
+def _requests(measures: Measures) -> Iterator[_Line]:
+    """Yield the cost of the recorded and of the reduced requests with a prompt cache, and what is saved without."""
     old, new = measures.recorded, measures.reduced
-    requests = counted(old.requests, "request")
     if old.requests:
-        yield f"Cost       with prompt cache: {_cost(old.cached, new.cached, requests)}", []
-        yield f"Cost       without prompt cache: {_cost(old.uncached, new.uncached, requests)}", []
-
-
-def _cost(before: float, after: float, requests: str) -> str:
-    tokens_sent = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
-    return f"{tokens_sent} in {requests}: {saved(before, after)} less"
+        cost = f"{old.cached / 4:,.0f} -> {new.cached / 4:,.0f} tokens at input price"
+        less, uncached = saved(old.cached, new.cached), saved(old.uncached, new.uncached)
+        yield _Line(f"Cost       {cost}: {less} less; without prompt cache {uncached} less", 2)

@@ -15,11 +15,12 @@ const keptShare = ({ missing, share }) => (missing ? percent(Math.min(share, 0.9
 
 // --- the whole run
 
-function showAbout({ histories, rules, as_in_agent: asInAgent, references }) {
+function showAbout({ histories, rules, as_in_agent: asInAgent, references, made }) {
   const names = histories.length === 1 ? histories[0] : counted(histories.length, "history", "histories");
   const kept = `${counted(references.characters, "character")} kept because later messages reference them`;
   const result = asInAgent ? "as in an agent, where content that later messages reference is also removed" : kept;
   byId("about").append(safe(names), " · ", safe(rules.from), ` (${counted(rules.files.length, "rule")}) · ${result}`);
+  byId("about").append(" · ", safe(made.by), ", ", safe(made.on));
 }
 
 function showTotals({ totals: { characters, tokens, calls, reduced }, measures }) {
@@ -37,25 +38,49 @@ function showTotals({ totals: { characters, tokens, calls, reduced }, measures }
 }
 
 function addCard(title, value, detail) {
-  const card = make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail));
+  const card = make("div", { class: "card" }, make("h2", {}, title), make("strong", {}, value), make("p", {}, detail));
   byId("totals").append(card);
 }
 
-function showTools({ tools }) {
+function showTools({ tools, returns }) {
+  const listed = new Set(returns.map((data) => data.tool));
   byId("tools").closest("section").hidden = !tools.length;
   const most = tools[0]?.characters.before || 1; // the largest tool is the first
   for (const { tool, rules, calls, untouched, characters } of tools) {
     const none = untouched === calls ? "not reducible" : "no rule";
-    const file = rules.map((rule) => safe(placeOf(rule.file))).join(", ") || none;
+    const file = rules.map((rule) => placeOf(rule.file)).join(", ") || none;
     const { before, after } = characters;
     const label = `${count(after)} of ${count(before)} characters kept`;
     const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
     bar.style.setProperty("--after", `${(Math.min(before, after) / most) * 100}%`);
     bar.style.setProperty("--before", `${(before / most) * 100}%`);
     const numbers = [count(before), count(after), percent(characters.saved)].map((number) => td("number", number));
-    const first = [td("", safe(tool)), td("", file), td("number", count(calls))];
+    const first = [td("", listed.has(tool) ? linkToTool(tool) : safe(tool)), td("", safe(file)), td("number", count(calls))];
     byId("tools").append(make("tr", {}, ...first, td("", bar), ...numbers));
   }
+}
+
+/** Return a button that lists the returns of a tool. */
+function linkToTool(tool) {
+  const button = make("button", { type: "button", class: "link" }, safe(tool));
+  button.addEventListener("click", () => {
+    byId("filter").value = "all";
+    byId("search").value = `tool:${tool}`;
+    byId("search").dispatchEvent(new Event("input"));
+    byId("search").scrollIntoView();
+    byId("search").focus();
+  });
+  return button;
+}
+
+/** Show the text of each rule that was chosen for a return. */
+function showRules({ texts }) {
+  for (const [file, text] of Object.entries(texts)) {
+    const lines = text.split(/\r?\n/).flatMap((line) => [safe(line), "\n"]);
+    const code = make("pre", { tabindex: "0", "aria-label": `The rule ${placeOf(file)}` }, ...lines);
+    byId("rules").append(make("details", {}, make("summary", {}, safe(file)), code));
+  }
+  byId("rules").hidden = !byId("rules").querySelector("details");
 }
 
 function showAttention({ attention, titles }) {
@@ -105,7 +130,7 @@ function entriesOf({ returns }) {
     const attention = problemsOf(data).join(", ");
     return {
       data, index, name, attention, number: index + 1, tool: data.tool, ...data.characters,
-      lost: data.lost_references,
+      lost: data.lost_references, gone: data.lost_entities,
       text: [data.tool, name, data.history, data.rule, data.status, attention].join("\n").toLowerCase(),
     };
   });
@@ -114,7 +139,6 @@ function entriesOf({ returns }) {
 function problemsOf({ status, over, lost, is_emptied: isEmptied }) {
   return [
     status === "fault" && "not applied completely",
-    isEmptied && "no values left",
     isEmptied && "no values left",
     status === "no rule" && "no rule",
     over > 0 && `${count(over)} above max_chars`,
@@ -148,9 +172,10 @@ function sortBy(list, key, isNumber) {
 
 /** Search, filter and sort the list, and show its beginning. */
 function update(list) {
-  const words = byId("search").value.toLowerCase().split(/\s+/);
+  const query = byId("search").value;
+  const words = query.toLowerCase().split(/\s+/);
   const { key, sign, entries } = list;
-  const isFound = ({ text }) => words.every((word) => text.includes(word));
+  const isFound = ({ tool, text }) => query === `tool:${tool}` || words.every((word) => text.includes(word));
   list.shown = entries.filter((entry) => FILTERS[byId("filter").value](entry) && isFound(entry));
   list.shown.sort((one, other) => sign * compare(one[key], other[key]));
   for (const head of document.querySelectorAll("th[data-key]")) {
@@ -177,7 +202,7 @@ function addReturns(list) {
 }
 
 function returnRow(list, entry) {
-  const { number, tool, name, before, after, lost, attention, data } = entry;
+  const { number, tool, name, before, after, lost, gone, attention, data } = entry;
   const toggle = { type: "button", class: "toggle", "aria-expanded": String(list.open.has(entry)) };
   const row = make("tr", { class: "return" },
     td("number", String(number)),
@@ -187,6 +212,7 @@ function returnRow(list, entry) {
     td("after", count(after)),
     td("saved", data.status === "reduced" ? percent(entry.saved) : data.status),
     td("lost", lost ? count(lost) : ""),
+    td("gone", gone ? count(gone) : ""),
     td("attention", attention));
   row.addEventListener("click", () => getSelection().type !== "Range" && toggleReturn(list, entry, row));
   return row;
@@ -276,4 +302,4 @@ function legendOf({ name, line, ran, skipped, removed, restored }, number, tree)
 }
 
 const report = read("report");
-for (const show of [showAbout, showTotals, showTools, showAttention, showCosts, showReturns]) show(report);
+for (const show of [showAbout, showTotals, showTools, showRules, showAttention, showCosts, showReturns]) show(report);

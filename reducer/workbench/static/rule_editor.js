@@ -1,10 +1,11 @@
 // The editor of the rule, which completes keys from the schema, and paths and keys from the current return.
 
 import {
-  autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection,
+  acceptCompletion, autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap,
+  completionStatus, Decoration, defaultKeymap, drawSelection,
   EditorState, EditorView, HighlightStyle, highlightActiveLine, highlightSpecialChars, history, historyKeymap,
-  indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics, syntaxHighlighting, tags,
-  yaml, yamlLanguage,
+  indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, moveCompletionSelection, placeholder, setDiagnostics,
+  StateEffect, StateField, syntaxHighlighting, tags, yaml, yamlLanguage,
 } from "./codemirror.js";
 import { appendText, make, textOf } from "./tree.js";
 
@@ -24,10 +25,13 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
   const extensions = [
     lineNumbers(), lintGutter(), highlightSpecialChars(), highlightActiveLine(), history(), drawSelection(),
     EditorView.lineWrapping, indentOnInput(), bracketMatching(), closeBrackets(), yaml(), syntaxHighlighting(COLOURS),
-    autocompletion({ override: [async (context) => complete(context, await schema(), root())] }),
+    // Enter ends the line unless an arrow chose a completion; Tab takes the first one.
+    autocompletion({ selectOnOpen: false, override: [async (context) => complete(context, await schema(), root())] }),
+    keymap.of([{ key: "Tab", run: takeCompletion }]),
     keymap.of([closeBracketsKeymap, defaultKeymap, historyKeymap, completionKeymap, lintKeymap].flat()),
+    off,
     EditorView.cspNonce.of(nonce),
-    EditorView.contentAttributes.of({ "aria-label": "Rule (YAML)", spellcheck: "false" }),
+    EditorView.contentAttributes.of({ "aria-label": "Rule (YAML)", tabindex: "0", spellcheck: "false" }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) changed();
       else if (update.selectionSet) moved();
@@ -37,6 +41,8 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
   return {
     text: () => view.state.sliceDoc(),
     line: () => view.state.doc.lineAt(view.state.selection.main.head).number,
+    off: () => linesOff(view.state),
+    switchOff: (line) => view.dispatch({ effects: switched.of(view.state.doc.line(line).from) }),
     close() {
       const none = [EditorState.readOnly.of(true), placeholder("Choose a rule, or a tool to draft one for.")];
       view.setState(EditorState.create({ extensions: [...none, ...extensions] }));
@@ -53,6 +59,7 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
     show(problems) {
       view.dispatch(setDiagnostics(view.state, problems.map((problem) => diagnostic(view.state.doc, problem))));
     },
+    fix: (problem) => fix(view, problem),
     goTo(number) {
       const { from } = view.state.doc.line(Math.min(number, view.state.doc.lines));
       view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
@@ -60,6 +67,29 @@ export function createEditor(parent, nonce, { changed, moved, schema, root }) {
     },
   };
 }
+
+// --- steps that are switched off: their first lines are marked, and stay so while the text changes
+
+const switched = StateEffect.define();
+const off = StateField.define({
+  create: () => Decoration.none,
+  update: (marks, { changes, effects }) => effects.filter((one) => one.is(switched)).reduce(toggled, marks.map(changes)),
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+/** Mark the line that starts at a position, or remove its mark. */
+function toggled(marks, { value: start }) {
+  const others = marks.update({ filter: (from) => from !== start });
+  return others.size < marks.size ? others : marks.update({ add: [Decoration.line({ class: "off" }).range(start)] });
+}
+
+function linesOff(state) {
+  const lines = [];
+  state.field(off).between(0, state.doc.length, (from) => void lines.push(state.doc.lineAt(from).number));
+  return lines;
+}
+
+// --- edits
 
 /** Return the change that replaces the text of a state, with the cursor behind it. */
 function difference(state, text) {
@@ -73,20 +103,40 @@ function difference(state, text) {
   return { changes: { from, to: old.length - same, insert }, selection: { anchor: stop } };
 }
 
-/** Convert a problem; its column and width count characters, and positions of the editor count UTF-16 units. */
-function diagnostic(doc, { line: number, column, width, severity, code, message, help }) {
+/** Return the start and the end of a range; its column and width count characters, and positions UTF-16 units. */
+function rangeOf(doc, { line: number, column, width }) {
   const line = doc.line(Math.min(Math.max(number, 1), doc.lines));
   const characters = [...line.text];
+  const start = column - 1 + (characters[0] === "\ufeff" ? 1 : 0);
   const at = (count) => line.from + characters.slice(0, count).join("").length;
+  return { from: at(start), to: at(start + width) };
+}
+
+/** Correct a problem, as `check --fix` does. */
+function fix(view, problem) {
+  view.dispatch({ changes: problem.fix.map((edit) => ({ ...rangeOf(view.state.doc, edit), insert: edit.text })) });
+  view.focus();
+}
+
+/** Convert a problem. One with a fix has an action that applies it. */
+function diagnostic(doc, problem) {
+  const { severity, code, message, help } = problem;
   const renderMessage = () => {
     const box = appendText(make("div", { class: "problem" }), `${code}: ${message}`);
     if (help) box.append(make("pre", {}, help));
     return box;
   };
-  return { from: at(column - 1), to: at(column - 1 + width), severity, message: `${message}\n${help}`, renderMessage };
+  const actions = problem.fix.length ? [{ name: "Fix", apply: (view) => fix(view, problem) }] : [];
+  return { ...rangeOf(doc, problem), severity, message: `${message}\n${help}`, renderMessage, actions };
 }
 
 // --- completion
+
+/** Take the chosen completion, or the first one. */
+function takeCompletion(view) {
+  if (completionStatus(view.state) !== "active") return false;
+  return acceptCompletion(view) || (moveCompletionSelection(true)(view) && acceptCompletion(view));
+}
 
 /** Complete keys and values from the schema, and paths and keys from the current return. */
 function complete(context, schema, root) {

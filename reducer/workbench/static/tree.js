@@ -123,9 +123,20 @@ function mark(view, paths) {
 }
 
 function reveal(view, path) {
-  const boxAt = (depth) => view.boxes.get(nameOf({ path: path.slice(0, depth) }));
-  for (const depth of path.keys()) open(view, boxAt(depth));
-  boxAt(path.length)?.row.scrollIntoView({ block: "nearest" });
+  for (const depth of path.keys()) open(view, boxAt(view, path.slice(0, depth)));
+  boxAt(view, path)?.row.scrollIntoView({ block: "nearest" });
+}
+
+/** Return the box of a value whose parent is open, and open the folds that contain it. */
+function boxAt(view, path) {
+  const name = nameOf({ path });
+  while (!view.boxes.has(name)) {
+    const holds = (box) => box.entry.entries?.some((entry) => nameOf(entry) === name || holds({ entry }));
+    const fold = [...view.boxes.values()].find((box) => !box.open && holds(box));
+    if (!fold) return undefined;
+    open(view, fold);
+  }
+  return view.boxes.get(name);
 }
 
 // --- entries: a value at a path, the marker of a list, or a fold with the `entries` and the `label` of several rows

@@ -1,6 +1,9 @@
 // The workbench: a rule on the left, a return of its tool in the middle, and the result on the right.
 
-import { latest, request } from "./api.js";
+import { latest, request, whenBusy } from "./api.js";
+import { download, readBundle } from "./bundle.js";
+import { showDifference } from "./difference.js";
+import { find, resultItems } from "./find.js";
 import { createEditor } from "./rule_editor.js";
 import { byId, count, counted, createTree, make, percent, safe, stepClass } from "./tree.js";
 
@@ -9,7 +12,7 @@ const MAX_NAMES = 8;
 const SAMPLE_BYTES = 16_000_000;
 
 const state = {
-  folder: "", whyNot: "", rules: [], tools: [], schema: null,
+  folder: "", whyNot: "", rules: [], tools: [], schema: null,  // `rules` are names with the tools of each rule
   // The open rule: its name, its text and version on disk, and the sample that is saved with a draft. Without a rule,
   // `tool` is the tool whose returns are shown.
   tool: "", name: null, saved: "", version: "", sample: null,
@@ -18,12 +21,14 @@ const state = {
   content: null, sampleName: "", returns: [], wanted: { tools: [], samples: [] },
   // What is on the screen: the content that was run, the root and the trees of its result, and the marked places.
   shown: null, root: null, before: null, after: null, places: [],
+  // What `check` found, for this text and content.
+  checked: null,
 };
 
 const item = (text) => safe(text, "li");
 const option = (label, value, selected) => safe(label, "option", { value, selected });
 const isRule = () => state.name !== null;
-const isOnDisk = (name) => state.rules.includes(name);
+const isOnDisk = (name) => state.rules.some((rule) => rule.name === name);
 
 function button(label, run, attributes = {}) {
   const made = safe(label, "button", { type: "button", ...attributes });
@@ -48,7 +53,7 @@ const isChanged = () => isRule() && (editor.text() !== state.saved || state.samp
 /** Return the names of all rules: those on disk, and drafts of new ones. */
 function namesOfRules() {
   const drafts = Object.keys(localStorage).filter((key) => key.startsWith(draftKey("")));
-  return new Set([...state.rules, ...drafts.map((key) => key.slice(draftKey("").length))]);
+  return new Set([...state.rules.map((rule) => rule.name), ...drafts.map((key) => key.slice(draftKey("").length))]);
 }
 
 function keepDraft() {
@@ -97,14 +102,16 @@ function close(tool = "") {
 }
 
 async function openRule(name) {
-  const disk = isOnDisk(name) ? await request("GET", "rule", { name }) : { text: "", version: "" };
+  const none = { text: "", version: "", samples: [] };
+  const disk = isOnDisk(name) ? await request("GET", "rule", { name }) : none;
   const draft = draftOf(name);
   Object.assign(state, { tool: "", name, saved: disk.text, version: disk.version, sample: null }, draft);
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving shows both versions.` : "");
   shown();
-  return showReturns({ tools: state.tools.filter((one) => one.rule === name).map((one) => one.tool), samples: [] });
+  const tools = state.tools.filter((one) => one.rule === name).map((one) => one.tool);
+  return showReturns({ tools, samples: disk.samples });
 }
 
 /** Show a rule that was opened or drafted. */
@@ -123,7 +130,8 @@ async function newRule() {
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
   const { name, text, saves, ...sample } = await request("POST", "draft", { tool, content: state.content });
-  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? sample : null });
+  const of = state.content;
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { ...sample, of } : null });
   editor.open(text);
   keepDraft();
   shown();
@@ -135,7 +143,8 @@ async function newRule() {
 
 async function save() {
   if (state.whyNot || !isChanged()) return;
-  const { name, version, sample } = state;
+  const { name, version } = state;
+  const { of, ...sample } = state.sample ?? {};
   const text = editor.text();
   try {
     const answer = await request("PUT", "rule", { name, text, version, ...sample });
@@ -156,8 +165,7 @@ async function save() {
 /** Ask which text to keep of a file that another program changed. */
 function compare(mine, { text: theirs, version }) {
   const dialog = byId("conflict");
-  byId("mine").value = mine;
-  byId("theirs").value = theirs;
+  showDifference(byId("mine"), byId("theirs"), [mine, theirs]);
   dialog.returnValue = "";
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
@@ -168,6 +176,77 @@ function compare(mine, { text: theirs, version }) {
   dialog.showModal();
 }
 
+// --- the menu of a rule
+
+/** Ask for a name that no rule has. */
+function askName(question, proposed) {
+  const name = prompt(question, proposed);
+  if (name && namesOfRules().has(name)) throw new Error(`${name} exists already.`);
+  return name;
+}
+
+async function renameRule() {
+  const to = askName("New name of this rule:", state.name);
+  if (!to) return;
+  if (isChanged()) throw new Error("Save or discard your changes first.");
+  await request("POST", "rename", { name: state.name, version: state.version, to });
+  await loadRules();
+  return openRule(to);
+}
+
+async function duplicateRule() {
+  const to = askName("Name of the copy:", state.name.replace(/(\.ya?ml)$/, "_copy$1"));
+  if (to) openDraft(to, editor.text());
+}
+
+async function deleteRule() {
+  if (!confirm(`Delete ${state.name}? Its samples stay.`)) return;
+  await request("POST", "delete", { name: state.name, version: state.version });
+  localStorage.removeItem(draftKey(state.name));
+  await loadRules();
+  close();
+}
+
+/** Open a new rule that is not saved. */
+function openDraft(name, text) {
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: null });
+  editor.open(text);
+  keepDraft();
+  shown();
+}
+
+async function exportRule() {
+  const { name, content } = state;
+  const isRecorded = typeof content === "number";
+  download(name, editor.text(), isRecorded ? (await request("GET", "return", { number: content })).text : content);
+}
+
+/** Open the text of a file: an exported rule with its return, or a sample. */
+function openText(text) {
+  const bundle = readBundle(text);
+  if (!bundle) return use(text);
+  const isNew = !namesOfRules().has(bundle.name);
+  openDraft(isNew ? bundle.name : bundle.name.replace(/(\.ya?ml)$/, `_${Date.now()}$1`), bundle.text);
+  if (bundle.sample !== null) use(bundle.sample);
+}
+
+/** Say which rules apply to the return, by the name of its tool and by its shape. */
+async function whichRule() {
+  const { content } = state;
+  if (content === null) throw new Error("Choose, paste or drop a return first.");
+  const entry = state.returns.find((one) => one.number === content);
+  const tool = entry?.tool ?? (state.tool || prompt("Name of the tool, if you know it:"));
+  if (tool === null) return;
+  const { rules } = await request("POST", "which", { tool, content });
+  notice(rules.length ? "These rules apply:" : "No rule applies to this return.");
+  byId("notice").lastChild.before(...rules.map(ruleFound));
+}
+
+function ruleFound({ name, is_own: isOwn, by }) {
+  if (!isOwn) return safe(`built-in ${name} (by its ${by})`, "span");
+  return button(`${name} (by its ${by})`, tried(() => openRule(name)), { class: "link" });
+}
+
 async function discard() {
   localStorage.removeItem(draftKey(state.name));
   if (isOnDisk(state.name)) return openRule(state.name);
@@ -175,6 +254,8 @@ async function discard() {
 }
 
 function showStatus(message = "") {
+  for (const id of ["rename", "delete"]) byId(id).disabled = state.whyNot !== "" || !isOnDisk(state.name);
+  for (const id of ["duplicate", "export"]) byId(id).disabled = !isRule();
   const isUnsaved = isChanged();
   byId("save").disabled = !isUnsaved || state.whyNot !== "";
   byId("discard").hidden = !isUnsaved;
@@ -228,28 +309,36 @@ function use(content, sampleName = "") {
   Object.assign(state, { content, sampleName });
   showReturnList();
   run();
+  check();
 }
 
 // --- running the rule
 
 const run = latest(RUN_DELAY, () => {
   const text = isRule() ? editor.text() : "";
-  return request("POST", "run", { name: state.name ?? "new.yaml", text, content: state.content });
+  const off = isRule() ? editor.off() : [];
+  return request("POST", "run", { name: state.name ?? "new.yaml", text, content: state.content, off });
 }, showRun, fail);
 
-function showRun({ problems, tools, samples, did, tree }) {
+function showRun({ problems, tools, did, tree }) {
   const isBroken = isRule() && problems.some((problem) => problem.severity === "error");
-  if (isRule()) showProblems(problems);
-  const wanted = { tools, samples };
-  const isOther = JSON.stringify(wanted) !== JSON.stringify(state.wanted);
-  if (isRule() && !isBroken && isOther) tried(showReturns)(wanted);
+  // What `check` found for the same text is more.
+  if (isRule() && !isChecked()) showProblems(problems);
+  if (isRule() && !isBroken) want({ tools });
   // While the rule has errors, the result of its last valid text stays.
-  byId("result").classList.toggle("old", isBroken);
+  byId("result").closest("section").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
   showTrees(tree, did !== null);
   byId("sizes").textContent = did ? sizes(did.characters) : "";
-  byId("facts").replaceChildren(...(did ? facts(did).map(item) : []));
-  byId("steps").replaceChildren(...(did?.steps.map(stepRow) ?? []));
+  const off = isRule() ? editor.off() : [];
+  byId("facts").replaceChildren(...(did ? [...facts(did), ...factsOff(off)].map(item) : []));
+  byId("steps").replaceChildren(...stepRows(did?.steps ?? [], off));
+}
+
+/** List the returns of other tools or other samples of the rule. */
+function want(wanted) {
+  const all = { ...state.wanted, ...wanted };
+  if (JSON.stringify(all) !== JSON.stringify(state.wanted)) tried(showReturns)(all);
 }
 
 const EMPTY = {
@@ -268,6 +357,7 @@ function showTrees(tree, isRun) {
     byId(side).replaceChildren(state[side]?.element ?? safe(EMPTY[side], "p", { class: "quiet" }));
   }
   if (!isSame) offerNothing();
+  if (!isSame) byId("answers").replaceChildren();
   state.before?.mark(state.places);
   highlight();
 }
@@ -295,37 +385,116 @@ async function offer(keys) {
   if (!isRule()) return;
   offerNothing();
   const old = editor.text();
-  const { path, steps } = await request("POST", "steps", { text: old, keys, content: state.content });
+  const { name, content } = state;
+  const fields = { text: old, keys, content, name, sample_name: fileOfReturn() };
+  const { path, steps, test } = await request("POST", "steps", fields);
   if (editor.text() !== old) return;
   const buttons = steps.map(({ label, at, text }) =>
     button(label, () => editor.replace(text), { title: `${label} at ${at}` }));
+  const title = "Add a test that the result contains this value";
+  if (test) buttons.push(button("test that it stays", () => addTest(test), { title }));
   byId("offers").replaceChildren(safe(path, "code", { class: "one-line", title: path }), ...buttons);
+}
+
+/** Return the name of the file of the return, which may be saved with the rule, or an empty text. */
+function fileOfReturn() {
+  const { sample, content, sampleName } = state;
+  return sample && (sample.of === content || sample.sample_name === sampleName) ? sample.sample_name : sampleName;
+}
+
+/** Add a test. The return becomes a sample that is saved with the rule, unless it is one already. */
+function addTest({ text, ...sample }) {
+  if (sample.sample && state.sample) return notice("Save this rule first: its other test starts from another return.");
+  if (sample.sample) state.sample = { ...sample, of: state.content };
+  editor.replace(text);
 }
 
 function offerNothing() {
   byId("offers").replaceChildren(make("span", { class: "quiet" }, "Click a value to add a step for it."));
 }
 
+/** Try an expression, and search the tree. */
+async function ask() {
+  const text = byId("ask").value.trim();
+  if (!text || state.content === null) return byId("answers").replaceChildren();
+  const rule = isRule() ? editor.text() : "";
+  const answer = await find(text, { root: state.root, text: rule, content: state.content });
+  byId("answers").replaceChildren(...resultItems(answer, (target, path) => {
+    const keys = typeof target === "string" ? keysOf(target) : target;
+    state.before?.mark([keys]);
+    state.before?.reveal(keys);
+    navigator.clipboard?.writeText(path).catch(() => {});
+  }));
+}
+
 // --- results
 
 function showProblems(problems) {
   editor.show(problems);
-  byId("problems").replaceChildren(...problems.map(({ line, severity, message, help }) =>
-    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", safe(message, "span"),
-      ...(help ? [safe(help, "div", { class: "quiet" })] : []))));
+  byId("problems").replaceChildren(...problems.map(problemItem));
+}
+
+function problemItem(problem) {
+  const { line, severity, message, help, fix } = problem;
+  const go = button(`Line ${line}`, () => editor.goTo(line), { class: severity });
+  const fixes = fix.length ? [" ", button("Fix", () => editor.fix(problem), { title: `Fix: ${help || message}` })] : [];
+  const more = help ? [safe(help, "div", { class: "quiet" })] : [];
+  return make("li", {}, go, " ", safe(message, "span"), ...fixes, ...more);
 }
 
 function sizes({ before, after, saved }) {
   return `${count(before)} → ${count(after)} characters, ${percent(saved)} saved`;
 }
 
+/** Return the rows of the steps that ran and of those that are switched off, in their order in the rule. */
+function stepRows(steps, off) {
+  const rows = steps.map((step, index) => [step.line ?? Infinity, stepRow(step, index)]);
+  const rowsOff = off.map((line) => [line, rowOff(line)]);
+  return [...rows, ...rowsOff].sort(([one], [other]) => one - other).map(([, row]) => row);
+}
+
+/** Return the row of a step that is switched off. */
+function rowOff(line) {
+  const go = button(`Line ${line}`, () => editor.goTo(line), { class: "link step" });
+  const head = make("th", { scope: "row" }, go, make("div", { class: "why" }, "switched off"), stepTools(line, false));
+  return make("tr", {}, head, ...["", "", ""].map((none) => make("td", {}, none)));
+}
+
+/** Return the buttons that switch a step off or on and move it. */
+function stepTools(line, isOn) {
+  const tools = [button(isOn ? "off" : "on", () => switchStep(line), { "aria-label": `Switch step in line ${line}` })];
+  const moves = { "↑": -1, "↓": 1 };
+  for (const [label, by] of Object.entries(moves)) {
+    const name = `Move the step in line ${line} ${by < 0 ? "up" : "down"}`;
+    tools.push(button(label, tried(() => moveStep(line, by)), { "aria-label": name, title: name }));
+  }
+  return make("span", { class: "step-tools" }, ...tools);
+}
+
+/** Run the rule without a step, or with it again. The text stays as it is. */
+function switchStep(line) {
+  editor.switchOff(line);
+  run();
+}
+
+async function moveStep(line, by) {
+  const old = editor.text();
+  const { text } = await request("POST", "move", { text: old, line, by });
+  if (editor.text() === old) editor.replace(text);
+}
+
 function stepRow({ name, line, places, after, removed, ran, skipped, nothing }, index) {
   const idle = skipped ? "not applied, because a second pass would change the result" : "its `when` does not hold";
   const why = ran ? nothing?.message ?? "" : idle;
   const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(index + 1)}`, disabled: line === null });
-  const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
+  const reasons = why ? [safe(why, "div", { class: "why" })] : [];
+  const head = make("th", { scope: "row" }, go, ...reasons, ...(line === null ? [] : [stepTools(line, true)]));
   const numbers = [places, removed, after].map((number) => make("td", { class: "number" }, count(number)));
   return make("tr", {}, head, ...numbers);
+}
+
+function factsOff({ length }) {
+  return length ? [`${counted(length, "step")} switched off: saving keeps ${length === 1 ? "it" : "them"} on`] : [];
 }
 
 function facts({ status, why, restored, restorations, over, is_emptied: isEmptied, lost_entities: lost }) {
@@ -335,21 +504,29 @@ function facts({ status, why, restored, restorations, over, is_emptied: isEmptie
     status === "reduced" ? "" : `Not reduced: ${why}`,
     restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
     isEmptied ? "No value is left" : "",
-    isEmptied ? "No value is left" : "",
     over ? `${counted(over, "character")} above max_chars` : "",
     lost.length ? entities : "No entity is lost",
   ].filter(Boolean);
 }
 
+const checkedOf = () => JSON.stringify([state.name, editor.text(), state.content]);
+const isChecked = () => state.checked === checkedOf();
+
 const check = latest(CHECK_DELAY, async () => {
-  if (!isRule() || state.sample) return null;
-  return request("POST", "check", { name: state.name, text: editor.text() });
+  if (!isRule()) return null;
+  const { name, content } = state;
+  const { of, ...sample } = state.sample ?? {};
+  const checked = checkedOf();
+  return { checked, ...await request("POST", "check", { name, text: editor.text(), content, ...sample }) };
 }, (answer) => {
-  if (answer) showProblems(answer.problems);
-  if (answer?.problems.some((problem) => problem.severity === "error")) return;
-  const none = state.sample ? "The test runs once the rule and its sample are saved." : "This rule has no tests.";
-  const items = answer?.tests.length ? answer.tests.map(testItem) : [safe(none, "li", { class: "quiet" })];
-  byId("tests").replaceChildren(...(isRule() ? items : []));
+  if (!answer) return;
+  state.checked = answer.checked;
+  showProblems(answer.problems);
+  if (answer.problems.some((problem) => problem.severity === "error")) return;
+  const unsaved = state.sample ? [state.sample.sample_name] : [];
+  want({ samples: [...new Set([...answer.samples, ...unsaved])] });
+  const none = safe("This rule has no tests.", "li", { class: "quiet" });
+  byId("tests").replaceChildren(...(answer.tests.length ? answer.tests.map(testItem) : [none]));
 }, fail);
 
 function testItem({ name, line, failures }) {
@@ -376,15 +553,29 @@ const editor = createEditor(byId("editor"), document.querySelector("meta[name=no
   root: () => state.root,
 });
 
+function showBusy(isBusy) {
+  document.querySelector("main").setAttribute("aria-busy", isBusy);
+  byId("busy").hidden = !isBusy;
+}
+
 function listen() {
+  whenBusy(showBusy);
   const on = (id, event, action) => byId(id).addEventListener(event, tried(action));
   on("rules", "change", ({ target }) => chooseRule(target.value));
   on("new", "click", newRule);
   on("save", "click", save);
   on("discard", "click", discard);
   on("returns", "change", ({ target }) => chooseReturn(target.value));
+  const menu = { rename: renameRule, duplicate: duplicateRule, delete: deleteRule, export: exportRule, which: whichRule };
+  for (const [id, action] of Object.entries(menu)) {
+    on(id, "click", async () => {
+      byId("menu").open = false;
+      return action();
+    });
+  }
+  on("ask", "change", ask);
   on("paste", "click", async () => byId("sample").showModal());
-  on("sample", "submit", async ({ submitter }) => submitter.value && use(byId("sample-text").value));
+  on("sample", "submit", async ({ submitter }) => submitter.value && openText(byId("sample-text").value));
   on("before", "choose", ({ detail }) => offer(detail));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", tried(async (event) => {
@@ -393,7 +584,7 @@ function listen() {
     event.preventDefault();
     event.stopPropagation(); // the editor would insert the file
     if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
-    use(await file.text());
+    openText(await file.text());
   }), true);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;

@@ -1,0 +1,146 @@
+"""How drafts limit lists: the severe and the newest items stay, or some of each type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reducer.analysis.drafting.fields import Field
+from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.rule_text import ends
+from reducer.paths.ranks import rank
+from reducer.paths.written import path_text
+
+_SEVERITY = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
+_TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
+_KIND = re.compile(r"(?i)(?:type|kind|category|rule|reason|class|title|name|check|event|alert)(?:_?(?:id|name))?$")
+_NUMBER, _DATE, _WORD = 1, 2, 3
+"""The kinds of ranks of values."""
+_SEVERE = re.compile("(?i)(?:critical|high|severe|malicious|suspicious|fail(?:ed|ure)?|error|fatal|vulnerable|down)")
+_FIRST_TIME = 10**8
+"""Smaller numbers are no times."""
+_MARKED = 8
+"""The different values that a marker counts."""
+_NO_COUNT = re.compile(r"[,;\]]")
+_MOST = 0.8
+"""The share of the items that must have a key that ranks them."""
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of lists or maps at a place, and their own fields."""
+
+    place: Profile
+    fields: Sequence[Field]
+
+    @property
+    def count(self) -> int:
+        """The number of items."""
+        return sum(self.place.lengths)
+
+    def severity(self) -> Field | None:
+        """Return the field that ranks items by severity or score, or None."""
+        for field in self.fields:
+            if _SEVERITY.search(path_text(field.keys)) and self._has_ranks(field, (_NUMBER, _WORD)):
+                return field
+        return None
+
+    def time(self) -> Field | None:
+        """Return the field with the latest times of items, or None."""
+        for field in sorted(self.fields, key=lambda field: "create" in field.name.lower()):
+            if _TIME.search(field.name) and self._has_ranks(field, (_NUMBER, _DATE)):
+                numbers = [value for value in field.place.scalars if type(value) in (int, float)]
+                if all(number > _FIRST_TIME for number in numbers):
+                    return field
+        return None
+
+    def kinds(self, most: int) -> list[Field]:
+        """Return the field that names the type of each item, with the severity, if they have at most `most` values.
+
+        If nothing ranks the items, it is any field with few values.
+        """
+        found: list[Field] = []
+        severity = self.severity()
+        is_ranked = severity is not None or self.time() is not None
+        for field in self.fields:
+            different = len(field.place.distinct)
+            is_type = _KIND.search(field.name) if is_ranked else field.is_small_set or _KIND.search(field.name)
+            is_repeated = 1 < different <= most and different * 2 <= self.count
+            if is_type and is_repeated and (not found or different > len(found[0].place.distinct)):
+                found = [field]
+        if found and severity is not None and severity not in found and severity.is_small_set:
+            found.append(severity)
+        return found
+
+    def _has_ranks(self, field: Field, kinds: Sequence[int]) -> bool:
+        """Return whether almost all items have values of one kind, and not all the same."""
+        values = field.place.scalars
+        ranks = {found[0] for found in map(rank, values) if found is not None}
+        is_known = len(ranks) == 1 and not ranks.isdisjoint(kinds)
+        return is_known and len(values) >= _MOST * self.count and len(field.place.distinct) > 1
+
+
+def items_at(place: Profile, fields: Mapping[Path, Field]) -> Items:
+    """Return the items at a place with those of their fields that stay."""
+    record = (*place.path, None if place.is_map else -1)
+    own = []
+    for field in fields.values():
+        if field.record == record and field.path[-1] != -1 and not field.place.below:
+            own.append(field)
+    return Items(place, own)
+
+
+def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
+    """Return the action that keeps about `amount` items of each list, and which of them stay."""
+    kinds = [] if items.place.is_map else items.kinds(amount)
+    severity, time = items.severity(), items.time()
+    mark = {"mark": _mark((*kinds, severity))}
+    if kinds:
+        return {"dedupe": _of_each(kinds, amount), **mark}, f"some of each {_names(kinds)} stay"
+    action: dict[str, Any] = {"limit": ends(amount)}
+    sorting = [field for field in (severity, time) if field is not None]
+    which = "both ends stay"
+    if sorting:
+        names = [path_text(field.keys) for field in sorting]
+        action = {"limit": amount, "sort_by": names if len(names) > 1 else names[0]}
+        which = f"the highest by {_names(sorting)} stay"
+    if condition := _severe(items):
+        action["always_keep"] = condition
+        which += f", and all where {condition}"
+    return {**action, **mark}, which
+
+
+def _names(fields: Sequence[Field]) -> str:
+    return " and ".join(f"`{path_text(field.keys)}`" for field in fields)
+
+
+def _of_each(kinds: Sequence[Field], amount: int) -> dict[str, Any]:
+    """Return how to keep the first items with each combination of the values of fields."""
+    columns = [map(str, field.place.scalars) for field in kinds]
+    combinations = len(set(zip(*columns, strict=False)))
+    names = [path_text(field.keys) for field in kinds]
+    by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+    return {"by": by, "keep": max(1, amount // combinations)}
+
+
+def _severe(items: Items) -> str:
+    """Return the condition for the few items with a severe word, or an empty text."""
+    for field in items.fields:
+        severe = [value for value in field.place.distinct if _SEVERE.fullmatch(value)]
+        found = sum(field.place.distinct[value] for value in severe)
+        if severe and found * 4 <= items.count:
+            text = path_text(field.keys)
+            return f"{text} == '{severe[0]}'" if len(severe) == 1 else f"contains({sorted(severe)!r}, {text})"
+    return ""
+
+
+def _mark(fields: Iterable[Field | None]) -> bool | str:
+    """Return the expression whose values the marker counts, or true."""
+    for field in fields:
+        if field is not None:
+            distinct = field.place.distinct
+            if len(distinct) <= _MARKED and field.is_small_set and not any(map(_NO_COUNT.search, distinct)):
+                return path_text(field.keys)
+    return True

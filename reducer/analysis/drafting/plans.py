@@ -1,0 +1,242 @@
+"""The steps of a draft, and the order in which drafts remove more: from what says least to what says most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reducer.analysis.drafting.lists import items_at, limited
+from reducer.analysis.drafting.names import is_writable, key_text
+from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.rule_text import Step, at, ends
+from reducer.analysis.drafting.sketch import UNKNOWN, Sketch
+from reducer.analysis.texts import listed
+
+PRESERVED = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
+_BATCH = 0.1
+"""The share of the characters of the keys that are dropped together."""
+_MIN_LINES, _MAX_LINE = 20, 300
+_ALARMS = ("error", "fail", "warn", "fatal", "exception", "denied", "critical")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much stays: items of lists, items of lists in records, characters of texts, and the share of a root text."""
+
+    items: int
+    nested: int
+    chars: int
+    share: float
+
+
+_GENEROUS = Bounds(50, 20, 1000, 0.3)
+_BOUNDS = (Bounds(20, 10, 400, 0.2), Bounds(10, 5, 150, 0.1))
+_STRICT = (Bounds(5, 2, 80, 0.05), Bounds(1, 1, 30, 0.01))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a draft removes: places with the reason, and what exceeds the bounds; entities stay if it `protects`."""
+
+    gone: Mapping[Path, str]
+    bounds: Bounds | None = None
+    protects: bool = True
+
+
+def plans(sketch: Sketch, is_strict: bool) -> Iterator[Plan]:
+    """Yield plans that remove more and more. The last ones, if `is_strict`, also lose entities."""
+    plan = Plan(sketch.redundant)
+    yield plan
+    plan = replace(plan, bounds=_GENEROUS)
+    yield plan
+    size = 0
+    for field in sketch.unknown:
+        plan = replace(plan, gone={**plan.gone, field.path: UNKNOWN})
+        size += field.place.chars
+        if size >= _BATCH * sketch.root.chars:
+            yield plan
+            size = 0
+    yield plan
+    for bounds in _BOUNDS:
+        plan = replace(plan, bounds=bounds)
+        yield plan
+    for bounds in (*_BOUNDS, *_STRICT) if is_strict else ():
+        yield replace(plan, bounds=bounds, protects=False)
+
+
+def steps_of(sketch: Sketch, plan: Plan) -> Iterator[Step]:
+    """Yield the steps of a plan: what removes keys comes first, because later steps compare what is left."""
+    root = sketch.root
+    if root.texts and len(root.scalars) == len(root.values):
+        yield from _of_text(sketch, plan)
+        return
+    yield Step({"compact": True}, "empty values")
+    for place in root.walk():
+        if place.path and is_writable(place.path) and not sketch.is_little(place.json_texts):
+            yield Step(at(place.path, {"unwrap": True}), "JSON in a text, which is read without quotes")
+    done = set[Path]()
+    for place in root.walk():
+        if place.is_record and is_writable(place.path) and not _is_below(place.path, plan.gone):
+            yield from _drop(sketch, place, plan.gone, done)
+    if plan.bounds is not None:
+        yield from _limits(sketch, plan, plan.bounds)
+        yield from _cut(sketch, plan.gone, plan.bounds)
+
+
+def _is_below(path: Path, gone: Mapping[Path, str]) -> bool:
+    return any(path[:depth] in gone for depth in range(1, len(path) + 1))
+
+
+# --- keys
+
+
+def _drop(sketch: Sketch, record: Profile, gone: Mapping[Path, str], done: set[Path]) -> Iterator[Step]:
+    """Yield the step that drops keys of a kind of record, except those that an earlier step reaches in lists too."""
+    names: dict[str, list[str]] = {}
+    size = 0
+    for place in _dropped(record, gone):
+        reached = tuple(token for token in place.path if token != -1)
+        if reached in done:
+            continue
+        done.add(reached)
+        key = key_text(place.path[len(record.path) :])
+        for reason in _reasons(place, gone):
+            names.setdefault(reason, []).append(key)
+        size += place.chars
+    if not names or sketch.is_little(size):
+        return
+    keys: list[str] = []
+    for some in names.values():
+        keys += some
+    # At a list, `drop` applies to each item.
+    path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
+    yield Step(at(path, {"drop": list(dict.fromkeys(keys))}), _listed_by_reason(names))
+
+
+def _listed_by_reason(names: Mapping[str, list[str]]) -> str:
+    reasons = []
+    for reason, keys in names.items():
+        reasons.append(reason if len(names) == 1 else f"{reason} ({listed(keys)})")
+    return "; ".join(reasons)
+
+
+def _dropped(place: Profile, gone: Mapping[Path, str]) -> Iterator[Profile]:
+    """Yield the keys of an object that go as a whole, also those in its objects."""
+    for below in place.keys.values():
+        if is_writable(below.path):
+            if _is_gone(below, gone):
+                yield below
+            else:
+                yield from _dropped(below, gone)
+
+
+def _is_gone(place: Profile, gone: Mapping[Path, str]) -> bool:
+    """Return whether a place goes, or everything in it."""
+    if place.path in gone:
+        return True
+    return bool(place.below) and all(_is_gone(below, gone) for below in place.below.values())
+
+
+def _reasons(place: Profile, gone: Mapping[Path, str]) -> Sequence[str]:
+    found = dict[str, None]()
+    for one in place.walk():
+        if one.path in gone:
+            found[gone[one.path]] = None
+    return list(found)
+
+
+# --- lists and texts
+
+
+def _limits(sketch: Sketch, plan: Plan, bounds: Bounds) -> Iterator[Step]:
+    """Yield a step for each long list or map."""
+    left = {path: field for path, field in sketch.fields.items() if not _is_below(path, plan.gone)}
+    for place in sketch.root.walk():
+        if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or place.path in sketch.columns:
+            continue
+        is_last = bounds.items <= _BOUNDS[-1].items
+        is_top = all(type(token) is str for token in place.path)
+        amount = bounds.items if is_top else bounds.nested
+        if max(place.lengths) <= amount or (place.is_map and not is_last):
+            continue
+        action, which = limited(items_at(place, left), amount)
+        if any(one.entities for one in place.walk()) and plan.protects:
+            action, which = {**action, "preserve": PRESERVED}, f"{which}; of the others, the entities"
+        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
+        yield Step(at(place.path, action), f"{sum(place.lengths):,} items{lists}: {which}")
+
+
+def _can_limit(place: Profile, gone: Mapping[Path, str]) -> bool:
+    """Return whether a step can limit a place: a list or map that stays, and is no row of a list of lists."""
+    if not place.lengths or place.path[-1:] == (-1,) or not is_writable(place.path):
+        return False
+    if place.is_map and not place.is_record_map:
+        return False
+    return not _is_below(place.path, gone) and not _is_gone(place, gone)
+
+
+def _cut(sketch: Sketch, gone: Mapping[Path, str], bounds: Bounds) -> Iterator[Step]:
+    """Yield the step that cuts all long texts in the middle."""
+    longest = size = 0
+    names: list[str] = []
+    for place in sketch.root.walk():
+        if place.below or not place.texts or _is_below(place.path, gone):
+            continue
+        excess = 0
+        for text in place.texts:
+            excess += max(0, len(text) - bounds.chars)
+        if excess:
+            names.append(path_name(place))
+            longest = max(longest, *map(len, place.texts))
+            size += excess
+    if names and not sketch.is_little(size):
+        what = f"texts of up to {longest:,} characters ({listed(names)}) keep both ends"
+        yield Step({"truncate": ends(bounds.chars)}, f"{what}; markers name the indicators")
+
+
+def path_name(place: Profile) -> str:
+    """Return the last key of a place."""
+    keys = [token for token in place.path if type(token) is str]
+    return keys[-1] if keys else "items"
+
+
+def _of_text(sketch: Sketch, plan: Plan) -> Iterator[Step]:
+    """Yield the steps for answers that are texts: by lines if there are many."""
+    texts = sketch.root.texts
+    longest = max(texts, key=len)
+    lines = longest.count("\n")
+    share = plan.bounds.share if plan.bounds else 1.0
+    if lines < _MIN_LINES or len(longest) > _MAX_LINE * lines:
+        if plan.bounds:
+            reason = f"the answer is a text of up to {len(longest):,} characters; both ends stay"
+            yield Step({"truncate": ends(int(len(longest) * share))}, reason)
+        return
+    preserve = {"preserve": PRESERVED if plan.protects else []}
+    alike = {"text": "lines", "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve}
+    yield Step(alike, "of lines that differ only in numbers, three stay")
+    if plan.bounds:
+        condition = _alarms(longest)
+        also = f", and lines with {listed(_alarm_words(longest))}" if condition else ""
+        limit = {"text": "lines", "limit": ends(max(4, int(lines * share)))}
+        always = {"always_keep": condition} if condition else {}
+        keys: dict[str, Any] = {**limit, **always, "mark": True, **preserve}
+        yield Step(keys, f"{lines:,} lines: both ends stay{also}; the last line counts the others")
+
+
+def _alarm_words(text: str) -> list[str]:
+    """Return the words of lines about problems, if few lines contain them."""
+    lines = text.lower().splitlines()
+    found = []
+    for word in _ALARMS:
+        count = sum(word in line for line in lines)
+        if 0 < count * 8 <= len(lines):
+            found.append(word)
+    return found
+
+
+def _alarms(text: str) -> str:
+    conditions = []
+    for word in _alarm_words(text):
+        conditions.append(f"contains(lower(@), '{word}')")
+    return " || ".join(conditions)

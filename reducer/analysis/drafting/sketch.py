@@ -1,0 +1,169 @@
+"""What a draft may remove of answers: keys that say nothing, and keys that are not named like those analysts use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from reducer.analysis.drafting.fields import (
+    NEVER_COUNTED,
+    Field,
+    copies,
+    fields,
+    html_copy_of,
+    is_other_id,
+    linked,
+    reason_of_value,
+)
+from reducer.analysis.drafting.profiles import Path, Profile, profile
+from reducer.analysis.texts import entities, opened
+from reducer.entities import scan
+from reducer.formats import read_as, unwrapped
+from reducer.paths.written import path_text
+
+Entities = Set[tuple[str, str]]
+LITTLE = 0.01
+"""A place with a smaller share of the characters is not worth a step."""
+UNKNOWN = "not named like keys that analysts use"
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """What a draft needs to know of answers.
+
+    notation: the notation of answers that are plain texts
+    find: returns the values of a content that later messages of the agent mention
+    """
+
+    answers: Sequence[Any]
+    notation: str
+    find: Callable[[Any], Set[str]]
+
+    @cached_property
+    def root(self) -> Profile:
+        """The profile of the answers."""
+        if not self.notation:
+            return profile(self.answers)
+        found = []
+        for answer in self.answers:
+            one = read_as(unwrapped(answer), [self.notation])
+            if one is not None:
+                found.append(one[0])
+        return profile(found)
+
+    @cached_property
+    def fields(self) -> Mapping[Path, Field]:
+        """The fields that a step can name."""
+        return fields(self.root)
+
+    def is_little(self, size: int) -> bool:
+        """Return whether a number of characters is not worth a step."""
+        return size < LITTLE * self.root.chars
+
+    def share(self, size: int) -> str:
+        """Return the share of the characters of the answers."""
+        return f"{size / max(1, self.root.chars):.0%} of the answer"
+
+    @cached_property
+    def _copies(self) -> Mapping[Path, Path]:
+        return copies(self.root, max(1, int(LITTLE * self.root.chars)))
+
+    @cached_property
+    def _linked(self) -> Set[Path]:
+        return linked(self.fields)
+
+    @cached_property
+    def used(self) -> Set[Path]:
+        """The fields with values that the agent used later."""
+        return {path for path, field in self.fields.items() if self.find(field.place.scalars)}
+
+    @cached_property
+    def redundant(self) -> Mapping[Path, str]:
+        """The places that say nothing, each with the reason."""
+        found = {}
+        for path, original in self._copies.items():
+            if path not in self.used:
+                found[path] = f"copy of `{path_text(original)}`"
+        for path, field in self.fields.items():
+            reason = reason_of_value(field)
+            is_needed = path in self.used or path in self._copies.values()
+            if not is_needed:
+                reason = reason or self._reason(field)
+            if reason and path not in self.used:
+                found.setdefault(path, reason)
+        return found
+
+    def _reason(self, field: Field) -> str:
+        """Return the reason that follows from the values beside a field, or an empty text."""
+        if copy := html_copy_of(field):
+            return f"copy of `{copy}` with tags"
+        if self._holds_alone(field):
+            return ""
+        if field.is_constant and not field.is_known:
+            return "equal in all items"
+        if is_other_id(field) and field.path not in self._linked:
+            return "second ids, to which nothing refers"
+        return ""
+
+    @cached_property
+    def unknown(self) -> Sequence[Field]:
+        """The fields that are not named like keys that analysts use, the largest first.
+
+        Fields stay that contain most of the answer, few different values, ids with links, sentences, or entities that
+        no other field contains.
+        """
+        found = []
+        for path, field in self.fields.items():
+            is_needed = path in self.used or path in self._linked or path in self._copies.values()
+            says_much = field.is_prose or field.is_small_set or field.place.chars * 2 > self.root.chars
+            if not (is_needed or says_much or field.is_known or path in self.redundant or self._holds_alone(field)):
+                found.append(field)
+        return sorted(found, key=lambda field: -field.place.chars)
+
+    @cached_property
+    def _holders(self) -> Counter[tuple[str, str]]:
+        """The number of fields that contain each entity."""
+        holders = Counter[tuple[str, str]]()
+        for field in self.fields.values():
+            if reason_of_value(field) not in NEVER_COUNTED:
+                holders.update(field.place.entities)
+        return holders
+
+    def _holds_alone(self, field: Field) -> bool:
+        """Return whether a field contains entities that no other field contains."""
+        return any(self._holders[one] < 2 for one in field.place.entities)
+
+    @cached_property
+    def columns(self) -> Set[Path]:
+        """The lists that name the columns of the rows beside them: they are as long as each row."""
+        found = set()
+        for place in self.root.walk():
+            widths = set(place.below[-1].lengths) if -1 in place.below else set()
+            if place.above is None or not widths:
+                continue
+            for other in place.above.below.values():
+                if other is not place and not widths.isdisjoint(other.lengths):
+                    found.add(other.path)
+        return found
+
+    @cached_property
+    def uncounted(self) -> Entities:
+        """The entities that only links of an API, pictures, encoded bytes and fingerprints of files contain."""
+        program = set[tuple[str, str]]()
+        for path, reason in self.redundant.items():
+            if reason in NEVER_COUNTED:
+                program |= self.fields[path].place.entities
+        return program - self._holders.keys()
+
+    @cached_property
+    def found(self) -> Sequence[Entities]:
+        """The entities of each answer."""
+        return [found_in(answer) for answer in self.answers]
+
+
+def found_in(content: Any) -> Entities:
+    """Return the type and canonical value of each entity in a content."""
+    return entities(opened(content), scan).keys()
