@@ -402,7 +402,9 @@ def is_mentioned(data: bytes, start: int) -> bool:
 
 
 def _is_after_host(at: Around) -> bool:
-    return 0 < at.previous < at.start <= at.previous + 8 and bool(_BETWEEN.fullmatch(at.data, at.previous, at.start))
+    if not 0 < at.previous < at.start <= at.previous + 8:
+        return False
+    return _BETWEEN.fullmatch(at.data, at.previous, at.start) is not None
 
 
 def _is_before_host(at: Around) -> bool:
