@@ -520,7 +520,7 @@ def test_everything_works_with_the_keyboard_alone(start: Start, open_page: Open)
     press(page, "Escape")
     tab_to(page, "#steps .step-tools button")
     press(page, "Enter")
-    expect(page.locator("#facts")).to_contain_text("1 step switched off")
+    expect(page.locator("#steps")).to_contain_text("switched off")
     press(page, "Control+s")
     expect(page.locator("#status")).to_have_text("saved")
     assert (bench.folder / "list_hosts.yaml").read_text() != RULE
