@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from reducer.analysis.drafting.names import is_known, is_writable, words
-from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.texts import API_LINK
 from reducer.paths.written import path_text
 from reducer.values import Unreducible, dump
@@ -19,14 +19,6 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=_\r\n-]{129,}\Z|-----BEGIN[^\0]*|data:[^\0]
 _CHECKSUM = re.compile(r"sha(?:1|256|384|512)[-:][A-Za-z0-9+/]{27,}={0,2}(?:\s|\Z)")
 _FINGERPRINTS = {"digest", "checksum", "shasum", "integrity", "etag", "signature", "fingerprint", "thumbprint"}
 _HEX = re.compile(r"[0-9a-fA-F:]{32,}\Z")
-_IDS = {"id", "ids", "uid", "uuid", "guid", "gid", "oid", "pk", "sha"}
-_OTHER_IDS = {"uid", "uuid", "guid", "gid", "oid", "pk", "sha"}
-_LONG_ID = 16
-_REFERENCES = {"from", "to", "source", "target", "ref", "refs", "parent"}
-_TAG = re.compile(r"<[^<>]{1,400}>")
-_NO_WORD = re.compile(r"[\W_]+")
-_START = 60
-"""The beginning of a text without tags; that of its copy is the same."""
 _MANY, _SAMPLES, _FEW = 3, 50, 12
 """Values that are enough to judge a key, those that are compared, and different ones that are a small set."""
 _SHORT = 40
@@ -58,11 +50,6 @@ class Field:
     def keys(self) -> Path:
         """The keys that lead from a record to it."""
         return self.path[len(self.record) :]
-
-    @property
-    def beside(self) -> Mapping[str, Profile]:
-        """The keys of the same objects."""
-        return {} if self.place.above is None else self.place.above.keys
 
     @cached_property
     def some(self) -> Sequence[str]:
@@ -109,8 +96,10 @@ def fields(root: Profile) -> dict[Path, Field]:
     found = {}
     for place in root.walk():
         if place.is_field and is_writable(place.path) and not place.is_empty:
-            record = max((number for number, token in enumerate(place.path, 1) if type(token) is not str), default=0)
-            found[place.path] = Field(place, place.path[:record])
+            record = place.path
+            while record and type(record[-1]) is str:
+                record = record[:-1]
+            found[place.path] = Field(place, record)
     return found
 
 
@@ -127,40 +116,11 @@ def reason_of_value(field: Field) -> str:
         return "encoded bytes"
     if not _PICTURES.isdisjoint(names) and field.matches(_PICTURE):
         return "pictures"
-    if _is_api_link(field):
+    if field.matches(API_LINK):
         return "links of an API"
     if field.matches(_CHECKSUM) or (not _FINGERPRINTS.isdisjoint(names) and field.matches(_HEX)):
         return "fingerprints of files"
     return ""
-
-
-def _is_api_link(field: Field) -> bool:
-    """Return whether an address is for programs: that of an object itself ends with another value of the object."""
-    if field.name not in ("url", "uri", "link"):
-        return field.matches(API_LINK)
-    values = set[str]()
-    for place in field.beside.values():
-        values.update(map(str, place.scalars[:1]))
-    return field.matches(API_LINK) and field.some[0].rstrip("/").rpartition("/")[2] in values
-
-
-def html_copy_of(field: Field) -> str:
-    """Return the key beside it that has the same texts without tags, or an empty text."""
-    if not (field.is_prose and all(map(_TAG.search, field.some))):
-        return ""
-    starts = {_letters(_TAG.sub(" ", text))[:_START] for text in field.some}
-    for key, place in field.beside.items():
-        others = set()
-        for text in place.texts[:_SAMPLES]:
-            if not _TAG.search(text):
-                others.add(_letters(text)[:_START])
-        if starts <= others:
-            return key
-    return ""
-
-
-def _letters(text: str) -> str:
-    return _NO_WORD.sub("", text)
 
 
 def copies(root: Profile, little: int) -> dict[Path, Path]:
@@ -170,11 +130,12 @@ def copies(root: Profile, little: int) -> dict[Path, Path]:
     """
     originals: dict[str, Profile] = {}
     found: dict[Path, Path] = {}
-    places = [place for place in root.walk() if place.path and type(place.path[-1]) is str]
-    for place in sorted(places, key=_rank):
+    for place in sorted(root.inner(), key=_rank):
+        if type(place.path[-1]) is not str or is_below(place.path, found):
+            continue
         is_varied = len(place.distinct) >= _MANY and bool(place.texts)
         is_large = place.chars >= little and not place.is_empty
-        if not (is_varied or is_large) or any(place.path[:n] in found for n in range(len(place.path))):
+        if not (is_varied or is_large):
             continue
         original = originals.setdefault(_values(place), place)
         is_around = place.path[: len(original.path)] == original.path or original.path[: len(place.path)] == place.path
@@ -183,58 +144,13 @@ def copies(root: Profile, little: int) -> dict[Path, Path]:
     return found
 
 
-def _rank(place: Profile) -> tuple[int, bool, int]:
-    return len(place.path), not is_known(place.path), len(path_text(place.path))
+def _rank(place: Profile) -> tuple[bool, int, int]:
+    return not is_known(place.path), len(place.path), len(path_text(place.path))
 
 
 def _values(place: Profile) -> str:
-    """Return a text that is the same for places with the same values; a time is the same with fractions of seconds."""
-    if not place.below and place.texts and len(place.texts) == len(place.values) and _TIME.match(place.texts[0]):
-        return "\0".join(text[:19].replace(" ", "T") for text in place.texts)
+    """Return a text that is the same for places with the same values."""
     try:
         return dump(place.values)
     except (Unreducible, ValueError, RecursionError):
         return path_text(place.path)
-
-
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
-
-
-def linked(found: Mapping[Path, Field]) -> set[Path]:
-    """Return the paths of the ids that other keys refer to, and of these references."""
-    names: dict[str, set[str]] = {}
-    ids = list(_with_ids(found))
-    for field in ids:
-        for text in field.place.distinct:
-            names.setdefault(text, set()).add(field.name)
-    several = set()
-    for field in ids:
-        if any(len(names[text]) > 1 for text in field.place.distinct):
-            several.add(field.path)
-    return several
-
-
-def _with_ids(found: Mapping[Path, Field]) -> Iterator[Field]:
-    """Yield the fields with ids, and with texts that may refer to ids."""
-    for field in found.values():
-        is_reference = not _REFERENCES.isdisjoint(words(field.name))
-        if field.place.texts and (is_reference or _is_id_name(field.name)):
-            yield field
-
-
-def is_other_id(field: Field) -> bool:
-    """Return whether it is a long id of items that have an earlier id."""
-    if not field.is_in_list or not (field.name == "node_id" or _OTHER_IDS.intersection(words(field.name)[-1:])):
-        return False
-    if not field.some or any(" " in text or len(text) < _LONG_ID for text in field.some):
-        return False
-    for key in field.beside:
-        if key == field.name:
-            return False
-        if _is_id_name(key) or key in ("key", "number"):
-            return True
-    return False
-
-
-def _is_id_name(key: str) -> bool:
-    return not _IDS.isdisjoint(words(key)[-1:])

@@ -11,6 +11,7 @@ from typing import Any
 from reducer.analysis.drafting.plans import Plan, plans, steps_of
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, compiled, draft
 from reducer.analysis.drafting.sketch import Sketch, found_in
+from reducer.analysis.texts import characters
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES
 from reducer.formats import NOTATIONS, decode, read_as, unwrapped
@@ -77,8 +78,10 @@ def draft_rule(
     target: the share of the characters to save, even if entities are lost
     used: returns the values of a content that later messages mention; keys with such values stay
     """
-    big = [content for content in contents if chars(content) >= BIG]
-    answers = big or list(contents)
+    # What is too deep to be counted is never reduced.
+    readable = [*filter(characters, contents)]
+    big = [content for content in readable if chars(content) >= BIG]
+    answers = big or readable
     settings: dict[str, Any] = {"when": {"min_chars": BIG}} if big else {}
     trial = None
     if notation := _notation_of(answers):
@@ -134,11 +137,12 @@ def _without(steps: Iterable[Step], numbers: Set[int]) -> tuple[Step, ...]:
 def _useless(rule: DraftRule, outcomes: Iterable[Outcome], size: int) -> Set[int] | None:
     """Return the numbers of the steps to leave out, or None if the rule cannot be applied."""
     useless = set[int]()
-    faults = [outcome for outcome in outcomes if outcome.fault]
-    for outcome in faults:
-        if outcome.unstable is not None and outcome.unstable.step is not None:
+    is_faulty = False
+    for outcome in outcomes:
+        is_faulty = is_faulty or bool(outcome.fault)
+        if outcome.fault and outcome.unstable is not None and outcome.unstable.step is not None:
             useless.add(outcome.unstable.number)
-    if faults:
+    if is_faulty:
         return useless or None
     gains = _gains(outcomes, restored=2)  # `check` warns if half of what a step removes is restored
     ranked = sorted(range(1, len(rule.steps) + 1), key=lambda number: -gains[number])
@@ -215,8 +219,8 @@ def _test(sketch: Sketch, trial: Trial) -> dict[str, Any]:
         if chars(answer) - chars(outcome.content) > most:
             most, sample, left = chars(answer) - chars(outcome.content), answer, outcome.content
     before = found_in(sample)
-    found = {kind for kind, _ in before}
-    lost = {kind for kind, _ in before - found_in(left)}
+    found = dict(before).keys()
+    lost = dict(before - found_in(left)).keys()
     kept = [kind for kind in TYPES if kind in found - lost]
     name = "a sample answer is short enough" + (" and keeps its entities" if kept else "")
     share = int(100 * (1 - chars(left) / chars(sample))) // _ROUND * _ROUND

@@ -15,15 +15,20 @@ from reducer.paths.written import path_text
 
 _SEVERITY = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
 _TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
-_KIND = re.compile(r"(?i)(?:type|kind|category|rule|reason|class|title|name|check|event|alert)(?:_?(?:id|name))?$")
+_KIND = re.compile(
+    r"(?i)(?:type|kind|category|rule|reason|class|title|check|event|alert)(?:_?(?:id|name))?$|incident_?name$"
+)
 _NUMBER, _DATE, _WORD = 1, 2, 3
 """The kinds of ranks of values."""
-_SEVERE = re.compile("(?i)(?:critical|high|severe|malicious|suspicious|fail(?:ed|ure)?|error|fatal|vulnerable|down)")
 _FIRST_TIME = 10**8
 """Smaller numbers are no times."""
+_FEW = 12
+"""Types and severities that all stay."""
 _MARKED = 8
 """The different values that a marker counts."""
 _NO_COUNT = re.compile(r"[,;\]]")
+_PLAIN = re.compile(r"[\w. -]+")
+"""A value that needs no escapes in a condition."""
 _MOST = 0.8
 """The share of the items that must have a key that ranks them."""
 
@@ -42,7 +47,7 @@ class Items:
 
     def severity(self) -> Field | None:
         """Return the field that ranks items by severity or score, or None."""
-        for field in self.fields:
+        for field in sorted(self.fields, key=lambda field: not field.is_small_set):
             if _SEVERITY.search(path_text(field.keys)) and self._has_ranks(field, (_NUMBER, _WORD)):
                 return field
         return None
@@ -52,27 +57,23 @@ class Items:
         for field in sorted(self.fields, key=lambda field: "create" in field.name.lower()):
             if _TIME.search(field.name) and self._has_ranks(field, (_NUMBER, _DATE)):
                 numbers = [value for value in field.place.scalars if type(value) in (int, float)]
-                if all(number > _FIRST_TIME for number in numbers):
+                if min(numbers, default=_FIRST_TIME) >= _FIRST_TIME:
                     return field
         return None
 
     def kinds(self, most: int) -> list[Field]:
-        """Return the field that names the type of each item, with the severity, if they have at most `most` values.
-
-        If nothing ranks the items, it is any field with few values.
-        """
-        found: list[Field] = []
-        severity = self.severity()
-        is_ranked = severity is not None or self.time() is not None
+        """Return the fields that name the type and the severity of each item; each has few values."""
+        kind: list[Field] = []
+        severity: list[Field] = []
         for field in self.fields:
             different = len(field.place.distinct)
-            is_type = _KIND.search(field.name) if is_ranked else field.is_small_set or _KIND.search(field.name)
-            is_repeated = 1 < different <= most and different * 2 <= self.count
-            if is_type and is_repeated and (not found or different > len(found[0].place.distinct)):
-                found = [field]
-        if found and severity is not None and severity not in found and severity.is_small_set:
-            found.append(severity)
-        return found
+            if not 1 < different <= max(most, _FEW) or different * 2 > self.count:
+                continue
+            if _SEVERITY.search(path_text(field.keys)) and field.is_small_set:
+                severity = severity or [field]
+            elif _KIND.search(field.name) and (not kind or different > len(kind[0].place.distinct)):
+                kind = [field]
+        return kind + severity
 
     def _has_ranks(self, field: Field, kinds: Sequence[int]) -> bool:
         """Return whether almost all items have values of one kind, and not all the same."""
@@ -96,43 +97,58 @@ def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
     """Return the action that keeps about `amount` items of each list, and which of them stay."""
     kinds = [] if items.place.is_map else items.kinds(amount)
     severity, time = items.severity(), items.time()
-    mark = {"mark": _mark((*kinds, severity))}
+    mark = {} if items.place.is_map else {"mark": _mark((*kinds, severity))}
     if kinds:
         return {"dedupe": _of_each(kinds, amount), **mark}, f"some of each {_names(kinds)} stay"
     action: dict[str, Any] = {"limit": ends(amount)}
-    sorting = [field for field in (severity, time) if field is not None]
+    sorting = [*filter(None, (severity, time))]
     which = "both ends stay"
     if sorting:
-        names = [path_text(field.keys) for field in sorting]
+        names = _paths(sorting)
         action = {"limit": amount, "sort_by": names if len(names) > 1 else names[0]}
         which = f"the highest by {_names(sorting)} stay"
-    if condition := _severe(items):
+    if condition := _rare(items):
         action["always_keep"] = condition
         which += f", and all where {condition}"
+    if items.place.is_map:
+        which += "; maps have no marker"
     return {**action, **mark}, which
 
 
 def _names(fields: Sequence[Field]) -> str:
-    return " and ".join(f"`{path_text(field.keys)}`" for field in fields)
+    return f"`{'` and `'.join(_paths(fields))}`"
+
+
+def _paths(fields: Sequence[Field]) -> list[str]:
+    found = []
+    for field in fields:
+        found.append(path_text(field.keys))
+    return found
 
 
 def _of_each(kinds: Sequence[Field], amount: int) -> dict[str, Any]:
     """Return how to keep the first items with each combination of the values of fields."""
     columns = [map(str, field.place.scalars) for field in kinds]
     combinations = len(set(zip(*columns, strict=False)))
-    names = [path_text(field.keys) for field in kinds]
+    names = _paths(kinds)
     by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
     return {"by": by, "keep": max(1, amount // combinations)}
 
 
-def _severe(items: Items) -> str:
-    """Return the condition for the few items with a severe word, or an empty text."""
-    for field in items.fields:
-        severe = [value for value in field.place.distinct if _SEVERE.fullmatch(value)]
-        found = sum(field.place.distinct[value] for value in severe)
-        if severe and found * 4 <= items.count:
-            text = path_text(field.keys)
-            return f"{text} == '{severe[0]}'" if len(severe) == 1 else f"contains({sorted(severe)!r}, {text})"
+def _rare(items: Items) -> str:
+    """Return the condition for the few items with rare values of a small set of words, or an empty text."""
+    for field in sorted(items.fields, key=lambda field: _SEVERITY.search(path_text(field.keys)) is None):
+        if not field.is_small_set or len(field.place.texts) < items.count:
+            continue
+        rare: list[str] = []
+        found = 0
+        for value, count in reversed(field.place.distinct.most_common()):
+            found += count
+            if found * 4 <= items.count and _PLAIN.fullmatch(value):
+                rare.append(value)
+        text = path_text(field.keys)
+        if rare:
+            return f"{text} == '{rare[0]}'" if len(rare) == 1 else f"contains({sorted(rare)!r}, {text})"
     return ""
 
 

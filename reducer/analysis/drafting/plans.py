@@ -8,7 +8,7 @@ from typing import Any
 
 from reducer.analysis.drafting.lists import items_at, limited
 from reducer.analysis.drafting.names import is_writable, key_text
-from reducer.analysis.drafting.profiles import Path, Profile
+from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.drafting.rule_text import Step, at, ends
 from reducer.analysis.drafting.sketch import UNKNOWN, Sketch
 from reducer.analysis.texts import listed
@@ -20,35 +20,38 @@ _MIN_LINES, _MAX_LINE = 20, 300
 _ALARMS = ("error", "fail", "warn", "fatal", "exception", "denied", "critical")
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """How much stays: items of lists, items of lists in records, characters of texts, and the share of a root text."""
-
-    items: int
-    nested: int
-    chars: int
-    share: float
-
-
-_GENEROUS = Bounds(50, 20, 1000, 0.3)
-_BOUNDS = (Bounds(20, 10, 400, 0.2), Bounds(10, 5, 150, 0.1))
-_STRICT = (Bounds(5, 2, 80, 0.05), Bounds(1, 1, 30, 0.01))
+_MOST_ITEMS, _FEWEST_ITEMS, _NEXT = 50, 3, 0.7
+"""The items of a list that stay at first and at last, and the share of them that stays next."""
+_CHARS_OF_ITEM, _SHORT_TEXT = 20, 100
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a draft removes: places with the reason, and what exceeds the bounds; entities stay if it `protects`."""
+    """What a draft removes: places with the reason, and what exceeds the bounds; entities stay if it `protects`.
+
+    items: the number of items of a list that stay, which all other bounds follow from; 0 if all stay
+    """
 
     gone: Mapping[Path, str]
-    bounds: Bounds | None = None
+    items: int = 0
     protects: bool = True
+
+    @property
+    def chars(self) -> int:
+        """The number of characters of a text that stay."""
+        return max(self.items * _CHARS_OF_ITEM, _SHORT_TEXT if self.protects else 1)
+
+    @property
+    def share(self) -> float:
+        """The share of an answer that is a text that stays."""
+        return self.items / 100
 
 
 def plans(sketch: Sketch, is_strict: bool) -> Iterator[Plan]:
     """Yield plans that remove more and more. The last ones, if `is_strict`, also lose entities."""
     plan = Plan(sketch.redundant)
     yield plan
-    plan = replace(plan, bounds=_GENEROUS)
+    plan = replace(plan, items=_MOST_ITEMS)
     yield plan
     size = 0
     for field in sketch.unknown:
@@ -58,11 +61,18 @@ def plans(sketch: Sketch, is_strict: bool) -> Iterator[Plan]:
             yield plan
             size = 0
     yield plan
-    for bounds in _BOUNDS:
-        plan = replace(plan, bounds=bounds)
-        yield plan
-    for bounds in (*_BOUNDS, *_STRICT) if is_strict else ():
-        yield replace(plan, bounds=bounds, protects=False)
+    for items in _fewer(_FEWEST_ITEMS):
+        yield replace(plan, items=items)
+    for items in _fewer(1) if is_strict else ():
+        yield replace(plan, items=items, protects=False)
+
+
+def _fewer(fewest: int) -> Iterator[int]:
+    """Yield smaller and smaller numbers of items that stay."""
+    items = _MOST_ITEMS
+    while items > fewest:
+        items = max(fewest, int(items * _NEXT))
+        yield items
 
 
 def steps_of(sketch: Sketch, plan: Plan) -> Iterator[Step]:
@@ -77,15 +87,11 @@ def steps_of(sketch: Sketch, plan: Plan) -> Iterator[Step]:
             yield Step(at(place.path, {"unwrap": True}), "JSON in a text, which is read without quotes")
     done = set[Path]()
     for place in root.walk():
-        if place.is_record and is_writable(place.path) and not _is_below(place.path, plan.gone):
+        if place.is_record and is_writable(place.path) and not is_below(place.path, plan.gone):
             yield from _drop(sketch, place, plan.gone, done)
-    if plan.bounds is not None:
-        yield from _limits(sketch, plan, plan.bounds)
-        yield from _cut(sketch, plan.gone, plan.bounds)
-
-
-def _is_below(path: Path, gone: Mapping[Path, str]) -> bool:
-    return any(path[:depth] in gone for depth in range(1, len(path) + 1))
+    if plan.items:
+        yield from _limits(sketch, plan)
+        yield from _cut(sketch, plan)
 
 
 # --- keys
@@ -149,16 +155,15 @@ def _reasons(place: Profile, gone: Mapping[Path, str]) -> Sequence[str]:
 # --- lists and texts
 
 
-def _limits(sketch: Sketch, plan: Plan, bounds: Bounds) -> Iterator[Step]:
+def _limits(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     """Yield a step for each long list or map."""
-    left = {path: field for path, field in sketch.fields.items() if not _is_below(path, plan.gone)}
+    left = {path: field for path, field in sketch.fields.items() if not is_below(path, plan.gone)}
     for place in sketch.root.walk():
         if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or place.path in sketch.columns:
             continue
-        is_last = bounds.items <= _BOUNDS[-1].items
-        is_top = all(type(token) is str for token in place.path)
-        amount = bounds.items if is_top else bounds.nested
-        if max(place.lengths) <= amount or (place.is_map and not is_last):
+        is_top = {-1, None}.isdisjoint(place.path)
+        amount = plan.items if is_top else max(1, plan.items // 2)
+        if max(place.lengths) <= amount:
             continue
         action, which = limited(items_at(place, left), amount)
         if any(one.entities for one in place.walk()) and plan.protects:
@@ -173,32 +178,34 @@ def _can_limit(place: Profile, gone: Mapping[Path, str]) -> bool:
         return False
     if place.is_map and not place.is_record_map:
         return False
-    return not _is_below(place.path, gone) and not _is_gone(place, gone)
+    return not is_below(place.path, gone) and not _is_gone(place, gone)
 
 
-def _cut(sketch: Sketch, gone: Mapping[Path, str], bounds: Bounds) -> Iterator[Step]:
+def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     """Yield the step that cuts all long texts in the middle."""
     longest = size = 0
     names: list[str] = []
     for place in sketch.root.walk():
-        if place.below or not place.texts or _is_below(place.path, gone):
+        if place.below or not place.texts or is_below(place.path, plan.gone):
             continue
         excess = 0
         for text in place.texts:
-            excess += max(0, len(text) - bounds.chars)
+            excess += max(0, len(text) - plan.chars)
         if excess:
             names.append(path_name(place))
             longest = max(longest, *map(len, place.texts))
             size += excess
     if names and not sketch.is_little(size):
         what = f"texts of up to {longest:,} characters ({listed(names)}) keep both ends"
-        yield Step({"truncate": ends(bounds.chars)}, f"{what}; markers name the indicators")
+        yield Step({"truncate": ends(plan.chars)}, f"{what}; markers name the indicators")
 
 
 def path_name(place: Profile) -> str:
     """Return the last key of a place."""
-    keys = [token for token in place.path if type(token) is str]
-    return keys[-1] if keys else "items"
+    for token in reversed(place.path):
+        if type(token) is str:
+            return token
+    return "items"
 
 
 def _of_text(sketch: Sketch, plan: Plan) -> Iterator[Step]:
@@ -206,19 +213,18 @@ def _of_text(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     texts = sketch.root.texts
     longest = max(texts, key=len)
     lines = longest.count("\n")
-    share = plan.bounds.share if plan.bounds else 1.0
     if lines < _MIN_LINES or len(longest) > _MAX_LINE * lines:
-        if plan.bounds:
+        if plan.items:
             reason = f"the answer is a text of up to {len(longest):,} characters; both ends stay"
-            yield Step({"truncate": ends(int(len(longest) * share))}, reason)
+            yield Step({"truncate": ends(int(len(longest) * plan.share))}, reason)
         return
     preserve = {"preserve": PRESERVED if plan.protects else []}
     alike = {"text": "lines", "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve}
     yield Step(alike, "of lines that differ only in numbers, three stay")
-    if plan.bounds:
+    if plan.items:
         condition = _alarms(longest)
         also = f", and lines with {listed(_alarm_words(longest))}" if condition else ""
-        limit = {"text": "lines", "limit": ends(max(4, int(lines * share)))}
+        limit = {"text": "lines", "limit": ends(max(4, int(lines * plan.share)))}
         always = {"always_keep": condition} if condition else {}
         keys: dict[str, Any] = {**limit, **always, "mark": True, **preserve}
         yield Step(keys, f"{lines:,} lines: both ends stay{also}; the last line counts the others")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -181,6 +181,11 @@ def _add_inner(place: Profile, value: Any, depth: int) -> int:
         # The key, its colon and the comma after it are removed with the value.
         size += _add(place.at(key), item, len(dump(key)) + 2, depth)
     return size
+
+
+def is_below(path: Path, places: Container[Path]) -> bool:
+    """Return whether a path is one of some places, or leads to a value in one of them."""
+    return any(path[:depth] in places for depth in range(1, len(path) + 1))
 
 
 def _merge_maps(place: Profile) -> None:

@@ -13,9 +13,6 @@ from reducer.analysis.drafting.fields import (
     Field,
     copies,
     fields,
-    html_copy_of,
-    is_other_id,
-    linked,
     reason_of_value,
 )
 from reducer.analysis.drafting.profiles import Path, Profile, profile
@@ -63,22 +60,18 @@ class Sketch:
         """Return whether a number of characters is not worth a step."""
         return size < LITTLE * self.root.chars
 
-    def share(self, size: int) -> str:
-        """Return the share of the characters of the answers."""
-        return f"{size / max(1, self.root.chars):.0%} of the answer"
-
     @cached_property
     def _copies(self) -> Mapping[Path, Path]:
         return copies(self.root, max(1, int(LITTLE * self.root.chars)))
 
     @cached_property
-    def _linked(self) -> Set[Path]:
-        return linked(self.fields)
-
-    @cached_property
     def used(self) -> Set[Path]:
         """The fields with values that the agent used later."""
-        return {path for path, field in self.fields.items() if self.find(field.place.scalars)}
+        found = set()
+        for path, field in self.fields.items():
+            if self.find(field.place.scalars):
+                found.add(path)
+        return found
 
     @cached_property
     def redundant(self) -> Mapping[Path, str]:
@@ -98,15 +91,8 @@ class Sketch:
 
     def _reason(self, field: Field) -> str:
         """Return the reason that follows from the values beside a field, or an empty text."""
-        if copy := html_copy_of(field):
-            return f"copy of `{copy}` with tags"
-        if self._holds_alone(field):
-            return ""
-        if field.is_constant and not field.is_known:
-            return "equal in all items"
-        if is_other_id(field) and field.path not in self._linked:
-            return "second ids, to which nothing refers"
-        return ""
+        is_redundant = field.is_constant and not field.is_known and not self._holds_alone(field)
+        return "equal in all items" if is_redundant else ""
 
     @cached_property
     def unknown(self) -> Sequence[Field]:
@@ -117,7 +103,7 @@ class Sketch:
         """
         found = []
         for path, field in self.fields.items():
-            is_needed = path in self.used or path in self._linked or path in self._copies.values()
+            is_needed = path in self.used or path in self._copies.values()
             says_much = field.is_prose or field.is_small_set or field.place.chars * 2 > self.root.chars
             if not (is_needed or says_much or field.is_known or path in self.redundant or self._holds_alone(field)):
                 found.append(field)
@@ -161,7 +147,7 @@ class Sketch:
     @cached_property
     def found(self) -> Sequence[Entities]:
         """The entities of each answer."""
-        return [found_in(answer) for answer in self.answers]
+        return [*map(found_in, self.answers)]
 
 
 def found_in(content: Any) -> Entities:
