@@ -28,7 +28,7 @@ VERBS: Mapping[str, str] = {
     "try": "show what a rule does to samples of its tool",
     "test": "run the tests in rule files",
     "serve": "open the workbench in the browser: edit rules and see what they do",
-    "mcp": "run a proxy in front of MCP servers that reduces what their tools return",
+    "mcp": "run a proxy that reduces what MCP servers return",
     "rules": "list the built-in rules, or copy some of them",
     "explain": "explain rules, how one return is reduced, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",

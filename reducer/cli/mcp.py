@@ -1,16 +1,18 @@
-"""Run a proxy in front of MCP servers, which reduces the results of their tools. Write it into the configuration of an
-MCP client instead of the server. It needs the extra `mcp`: pip install 'reducer[mcp]'.
+"""Run a proxy in front of MCP servers that reduces what their tools return. In
+the configuration of an MCP client, write it instead of the server. It needs
+FastMCP: pip install 'reducer[mcp]'.
 
 examples:
   python -m reducer mcp --rules rules/ -- npx -y @example/server /data
-                                        a server that is started with a command
-  python -m reducer mcp https://example.com/mcp --header "Authorization: Bearer $TOKEN"
-                                        a server with streamable HTTP
+      a server that is started with a command
+  python -m reducer mcp https://example.com/mcp --header "Authorization: …"
+      a server with streamable HTTP
   python -m reducer mcp --config mcp.json
-                                        all servers of a configuration, as prefixes
+      all servers of a configuration; their names are prefixes of their tools
 
-Rules match the names of tools as their server names them. Changed rule files are loaded again. Texts and structured
-content are reduced; errors, images and resources stay. Output schemas are removed from the list of tools.
+Rules match the names of tools as their server names them. Changed rule files
+are loaded again. Texts and structured content are reduced; errors, images and
+resources stay. Output schemas are removed from the list of tools.
 Exit codes: 0 the client closed the connection, 2 cannot run.
 """
 
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         at = given.index("--")
         given, command = given[:at], given[at + 1 :]
     reader = parser("mcp", __doc__, ("--rules",))
-    reader.usage = "reducer mcp [options] (URL | --config FILE | -- COMMAND [ARGUMENT ...])"
+    reader.usage = "reducer mcp [-h] [options] (URL | --config FILE | -- COMMAND ...)"
     add = reader.add_argument
     add("url", nargs="?", metavar="URL", help="address of a server with streamable HTTP")
     add("--header", type=_header, action="append", default=[], metavar="HEADER", help="header for URL; repeatable")
