@@ -358,3 +358,31 @@ def test_steps_are_offered_with_the_text_that_contains_them(start: Start) -> Non
     assert bench.ask("POST", "steps", text=text, **(given | {"keys": ["\ud800", "x"]}))[0] == 200
     for keys in ([None], "hosts", [1.5], [[]]):
         assert bench.ask("POST", "steps", text=text, **(given | {"keys": keys}))[0] == 400
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a": ' * 100_000 + "1" + "}" * 100_000, "\ud800", '"\\ud800"'])
+def test_any_content_is_answered(start: Start, content: str) -> None:
+    bench = start()
+    rule = {"text": RULE, "name": "list_hosts.yaml", "content": content}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("which", {"tool": "\ud800", "content": content}),
+        ("which", {"tool": "", "content": ["samples/a.txt", content]}),
+        ("query", {"text": RULE, "content": content, "expression": "hosts[0]"}),
+        ("query", {"text": RULE, "content": 0, "expression": content}),
+        ("steps", {**rule, "keys": []}),
+        ("steps", {**rule, "keys": ["a"] * 100_000}),
+        ("check", rule),
+        ("run", rule),
+    ]
+    for endpoint, fields in requests:
+        assert bench.ask("POST", endpoint, **fields)[0] in (200, 400), (endpoint, fields)
+
+
+def test_a_rule_for_the_shape_of_a_return_is_found(start: Start) -> None:
+    shape = "version: 1\ntool: others\nwhen: {where: hosts && total}\nsteps: [{path: hosts, limit: 1}]\n"
+    bench = start({"list_hosts.yaml": RULE, "shape.yaml": shape, "broken.yaml": "tool: ["})
+    content = json.dumps(HOSTS | {"total": 9})
+    found = {"name": "shape.yaml", "is_own": True, "by": "shape"}
+    assert bench.get("POST", "which", tool="search", content=content)["rules"] == [found]
+    own = {"name": "list_hosts.yaml", "is_own": True, "by": "name"}
+    assert bench.get("POST", "which", tool="list_hosts", content=content)["rules"] == [own]

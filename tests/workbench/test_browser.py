@@ -372,3 +372,155 @@ def test_lines_end_as_in_the_file(start: Start, open_page: Open) -> None:
     page.locator(".cm-content").click()
     page.keyboard.press("Control+z")
     expect(page.locator(".cm-content")).not_to_contain_text("drop: [risk]")
+
+
+def test_the_page_shows_that_it_waits(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    held: list[Any] = []
+    page.route("**/api/run", lambda route: held.append(route))
+    append(page, "# more\n")
+    expect(page.locator("#busy")).to_be_visible()
+    expect(page.locator("main")).to_have_attribute("aria-busy", "true")
+    for route in held:
+        route.continue_()
+    page.unroute("**/api/run")
+    expect(page.locator("#busy")).to_be_hidden()
+    expect(page.locator("main")).to_have_attribute("aria-busy", "false")
+
+
+def test_a_rule_is_duplicated(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    page.once("dialog", lambda dialog: dialog.accept("list_hosts.yaml"))
+    page.locator("#menu summary").click()
+    page.locator("#duplicate").click()
+    expect(page.locator("#notice")).to_contain_text("list_hosts.yaml exists already.")
+    page.once("dialog", lambda dialog: dialog.accept("copy.yaml"))
+    page.locator("#menu summary").click()
+    page.locator("#duplicate").click()
+    expect(page.locator("#rules")).to_have_value("open copy.yaml")
+    expect(page.locator("#status")).to_have_text("not saved")
+    assert not (bench.folder / "copy.yaml").exists()
+    page.locator("#save").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    assert (bench.folder / "copy.yaml").read_text() == (bench.folder / "list_hosts.yaml").read_text() == RULE
+
+
+def test_rules_are_searched_by_file_name_and_tool(start: Start, open_page: Open) -> None:
+    other = "version: 1\ntool: [read_log, tail_*]\nsteps: [{truncate: 9}]\n"
+    page = open_page(start({"list_hosts.yaml": RULE, "samples/hosts.json": json.dumps(HOSTS), "logs.yaml": other}))
+    found = page.locator("#rules option")
+    expect(found).to_have_count(2)
+    for word, names in (("HOSTS", ["list_hosts.yaml"]), ("tail", ["1 found", "logs.yaml"]), ("none", ["0 found"])):
+        page.locator("#filter").fill(word)
+        expect(found).to_have_text(names)
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_hosts")
+    page.locator("#filter").fill("read_log")
+    page.locator("#filter").press("Enter")
+    expect(page.locator(".cm-content")).to_contain_text("tool: [read_log, tail_*]")
+
+
+def test_a_pasted_return_finds_its_rules(start: Start, open_page: Open) -> None:
+    shape = "version: 1\ntool: others\nwhen: {where: hosts && total}\nsteps: [{path: hosts, limit: 1}]\n"
+    page = open_page(start({"list_hosts.yaml": RULE, "shape.yaml": shape}))
+    paste(page, HOSTS | {"total": 9})
+    page.locator("#notice button", has_text="shape.yaml (by its shape)").click()
+    expect(page.locator(".cm-content")).to_contain_text("tool: others")
+    paste(page, {"nothing": "like this"})
+    expect(page.locator("#notice")).to_contain_text("No rule applies to this return.")
+
+
+def test_a_text_sample_is_read_as_text(start: Start, open_page: Open) -> None:
+    text = '{"note": "a text that looks like an object"}'
+    rule = "version: 1\ntool: log\nsteps: [{truncate: 9}]\n"
+    page = open_page(start({"log.yaml": rule, "samples/log.txt": text, "samples/log_2.json": text}))
+    for name, saved in (("samples/log_2.json", False), ("samples/log.txt", True)):
+        page.locator("#returns").select_option(name)
+        expect(page.locator("#sizes")).to_contain_text(f"{len(text) - (not saved)} → ")
+
+
+def test_enter_ends_a_line_and_takes_no_completion(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    page.locator(".cm-line", has_text="sort_by").click()
+    press(page, "End", "Enter")
+    page.keyboard.type("alw")
+    expect(page.locator(".cm-completionLabel").first).to_have_text("always_keep")
+    press(page, "Enter")
+    expect(page.locator(".cm-line", has_text="alw")).to_have_text("    alw")
+
+
+def test_the_editor_corrects_a_problem(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    replace(page, "limit: 3", "limt: 2")
+    expect(page.locator("#problems li")).to_have_count(1)
+    page.locator(".cm-content").press("F8")
+    page.locator(".cm-tooltip .cm-diagnosticAction", has_text="Fix").click()
+    expect(page.locator(".cm-content")).to_contain_text("limit: 2")
+    expect(page.locator("#problems li")).to_have_count(0)
+
+
+def test_a_value_far_down_is_shown_with_few_rows(start: Start, open_page: Open) -> None:
+    rows = [{"name": f"row {n}"} for n in range(5000)]
+    page = open_page(start({}, {"h.json": history(("list_rows", rows))}))
+    page.locator("#ask").fill("row 4321")
+    page.locator("#ask").press("Enter")
+    page.locator("#answers button", has_text="[4321].name").click()
+    expect(page.locator("#before .row.marked")).to_contain_text("row 4321")
+    expect(page.locator("#before .row.marked")).to_be_in_viewport()
+    assert page.locator("#before .row").count() < 300
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"name": ' * 100_000, "\ud800", '"\\ud800"'])
+def test_any_pasted_text_is_answered(start: Start, open_page: Open, text: str) -> None:
+    page = open_page(start())
+    page.evaluate("text => document.getElementById('sample-text').value = text", text)
+    page.evaluate("document.getElementById('sample').showModal()")
+    page.locator("#sample button", has_text="Use this sample").click()
+    expect(page.locator("#notice")).not_to_be_empty()
+    page.locator("#returns").select_option("0")
+    expect(page.locator("#sizes")).to_have_text("749 → 275 characters, 63.3% saved")
+
+
+def tab_to(page: Any, selector: str, key: str = "Tab") -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    pytest.fail(f"Tab does not reach {selector}")
+
+
+def test_everything_works_with_the_keyboard_alone(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    expect(page.locator("#tests .passed")).to_have_count(1)
+    tab_to(page, "#rules")
+    tab_to(page, "#menu summary")
+    press(page, "Enter")
+    tab_to(page, "#export")
+    tab_to(page, "#which")
+    press(page, "Enter")
+    expect(page.locator("#notice")).to_contain_text("list_hosts.yaml (by its name)")
+    tab_to(page, "#filter")
+    tab_to(page, ".cm-content")
+    press(page, "Escape")  # now Tab leaves the editor
+    tab_to(page, "#returns")
+    tab_to(page, "#ask")
+    page.keyboard.type("srv-8")
+    press(page, "Enter")
+    expect(page.locator("#answers")).to_contain_text("hosts[8].name")
+    tab_to(page, "#answers button")
+    press(page, "Enter")
+    tab_to(page, "#before .row")
+    press(page, "End", "Enter")
+    expect(page.locator("#offers code")).to_have_text("hosts[*].note")
+    tab_to(page, "#offers button", "Shift+Tab")
+    press(page, "Enter")
+    expect(page.locator("#status")).to_have_text("not saved")
+    press(page, "Escape")
+    tab_to(page, "#steps .step-tools button")
+    press(page, "Enter")
+    expect(page.locator("#steps")).to_contain_text("switched off")
+    press(page, "Control+s")
+    expect(page.locator("#status")).to_have_text("saved")
+    assert (bench.folder / "list_hosts.yaml").read_text() != RULE

@@ -190,3 +190,9 @@ def test_a_click_leads_to_the_return_that_shows_the_same(report: Callable[..., A
     details.get_by_role("button", name=f"get page {first}").click()
     page.locator("tr.return .toggle[aria-expanded=true]").first.wait_for()
     assert rows(page) == [first] != [third]
+
+
+def test_the_page_names_no_folders_of_this_machine(report: Any, tmp_path: Path) -> None:
+    page = report(("lookup", {"records": RECORDS}), options=("--rules", str(tmp_path / "lookup.yaml")))
+    assert page.locator("#rules summary").all_inner_texts() == ["lookup.yaml"]
+    assert str(tmp_path) not in Path("report.html").read_text()

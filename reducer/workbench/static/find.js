@@ -18,15 +18,20 @@ export async function find(expression, { root, ...fields }) {
 /** Return the keys that lead to values whose key or text contains a word. */
 function search(root, word) {
   const found = [];
-  const waiting = [[root, [], ""]];
-  for (const [number, [node, path, key]] of waiting.entries()) {
-    if (number > MOST_VALUES || found.length === MOST) break;
-    const text = node?.items ? "" : typeof node === "string" || node?.text ? textOf(node) : String(node?.raw ?? node);
-    if (path.length && `${key}\n${text}`.toLowerCase().includes(word)) found.push(path);
-    for (const [at, item] of (node?.items ?? []).entries()) {
-      const below = node.keys ? textOf(node.keys[at]) : at;
-      waiting.push([item, [...path, below], node.keys ? below : ""]);
+  const open = [{ node: root, at: 0 }]; // from the outermost value to the innermost
+  for (let number = 0; open.length && number < MOST_VALUES && found.length < MOST; number++) {
+    const around = open.at(-1);
+    if (around.at === (around.node?.items?.length ?? 0)) {
+      open.pop();
+      continue;
     }
+    const { keys, items } = around.node;
+    const node = items[around.at];
+    around.key = keys ? textOf(keys[around.at]) : around.at;
+    around.at++;
+    const text = node?.items ? "" : typeof node === "string" || node?.text ? textOf(node) : String(node?.raw ?? node);
+    if (`${keys ? around.key : ""}\n${text}`.toLowerCase().includes(word)) found.push(open.map(({ key }) => key));
+    if (node?.items) open.push({ node, at: 0 });
   }
   return found;
 }

@@ -134,7 +134,8 @@ function boxAt(view, path) {
     const holds = (box) => box.entry.entries?.some((entry) => nameOf(entry) === name || holds({ entry }));
     const fold = [...view.boxes.values()].find((box) => !box.open && holds(box));
     if (!fold) return undefined;
-    open(view, fold);
+    const at = fold.entry.entries.findIndex((entry) => nameOf(entry) === name || holds({ entry }));
+    open(view, fold, CHUNK, at < CHUNK ? 0 : at);
   }
   return view.boxes.get(name);
 }
@@ -188,16 +189,20 @@ function isExpandable({ node, entries }) {
 
 // --- rows
 
-/** Add the rows of the first entries, and a row that shows more, and return their elements. */
-function addRows(view, parent, entries, most = CHUNK) {
-  const [shown, rest] = [entries.slice(0, most), entries.slice(most)];
-  if (rest.length) {
-    const { path, level } = rest[0];
-    shown.push({ entries: rest, label: `${count(rest.length)} more`, path, step: 0, kept: 1, level });
-  }
+/** Add the rows of some entries, and rows that show those before and after them, and return their elements. */
+function addRows(view, parent, entries, most = CHUNK, from = 0) {
+  const [before, rest] = [entries.slice(0, from), entries.slice(from + most)];
+  const shown = [...foldOf(before), ...entries.slice(from, from + most), ...foldOf(rest)];
   const boxes = shown.map((entry) => boxOf(view, entry));
   parent.append(...boxes);
   return boxes;
+}
+
+/** Return an entry for several ones, which shows how many they are, or nothing for none. */
+function foldOf(entries) {
+  if (!entries.length) return [];
+  const { path, level } = entries[0];
+  return [{ entries, label: `${count(entries.length)} more`, path, step: 0, kept: 1, level }];
 }
 
 /** Create the row of an entry, in a `<details>` if it can be opened. */
@@ -327,17 +332,17 @@ function openFirst(view, root) {
 }
 
 /** Open a row, and return the elements that were added below it. */
-function open(view, box, most) {
+function open(view, box, most, from) {
   if (box?.localName !== "details") return [];
   box.open = true;
-  return show(view, box, most);
+  return show(view, box, most, from);
 }
 
 /** Show what a row that was opened or closed contains. */
-function show(view, box, most) {
+function show(view, box, most, from) {
   const { node, entries } = box.entry;
   if (isText(node)) fill(view, box);
-  else if (box.children.length === 1) return addRows(view, box, entries ?? entriesBelow(view, box.entry), most);
+  else if (box.children.length === 1) return addRows(view, box, entries ?? entriesBelow(view, box.entry), most, from);
   return [];
 }
 

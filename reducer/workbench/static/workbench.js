@@ -143,7 +143,6 @@ function shown() {
   showRules();
   showStatus();
   run();
-  check();
 }
 
 async function newRule() {
@@ -155,6 +154,7 @@ async function newRule() {
   Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { ...sample, of } : null });
   editor.open(text);
   keepDraft();
+  if (saves) want({ samples: [sample.sample_name] });
   shown();
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
@@ -339,7 +339,6 @@ function use(content, sampleName = "") {
   Object.assign(state, { content, sampleName });
   showReturnList();
   run();
-  check();
 }
 
 // --- running the rule
@@ -351,6 +350,7 @@ const run = latest(RUN_DELAY, () => {
 }, showRun, fail);
 
 function showRun({ problems, tools, did, tree }) {
+  if (!isChecked()) check(); // now, so that it does not slow the result down
   const isBroken = isRule() && problems.some((problem) => problem.severity === "error");
   // What `check` found for the same text is more.
   if (isRule() && !isChecked()) showProblems(problems);
@@ -549,7 +549,9 @@ const check = latest(CHECK_DELAY, async () => {
   const { name } = state;
   const { of, ...sample } = state.sample ?? {};
   const checked = checkedOf();
-  return { checked, ...await request("POST", "check", { name, text: editor.text(), content: contentOf(), ...sample }) };
+  // A file of the rule is a sample anyway.
+  const content = state.wanted.samples.includes(fileOfReturn()) ? null : contentOf();
+  return { checked, ...await request("POST", "check", { name, text: editor.text(), content, ...sample }) };
 }, (answer) => {
   if (!answer) return;
   state.checked = answer.checked;
@@ -578,7 +580,6 @@ const editor = createEditor(byId("editor"), document.querySelector("meta[name=no
     offerNothing();
     showStatus();
     run();
-    check();
   },
   moved: () => highlight(),
   schema: () => (state.schema ??= request("GET", "schema")),
