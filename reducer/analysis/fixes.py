@@ -110,7 +110,8 @@ def of_condition(condition: Expression, items: Sequence[Any]) -> Iterator[Fix]:
             yield from _without_anchors(match, items)
     for comparison in comparisons(condition):
         if comparison.operator == "==" and not comparison.is_bare:
-            yield from _beside(comparison, items)
+            with suppress(PathError):  # the last dot is inside the name of a key
+                yield from _beside(comparison, items)
 
 
 def _without_anchors(match: re.Match[str], items: Sequence[Any]) -> Iterator[Fix]:

@@ -225,7 +225,7 @@ def _counts_marker(text: str, wanted: Any, found: Any, checked: _Checked) -> str
         return ""
     with suppress(PathError):
         items = compile_expression(match[1]).evaluate(checked.result)
-        if type(items) is list and is_marker(items[-1]):
+        if type(items) is list and items and is_marker(items[-1]):
             return f"the last item is the marker, which counts: write {found}, or add `mark: false` to the step"
     return ""
 
@@ -306,8 +306,10 @@ def _matched(step: Step, content: Any) -> str:
         return ""
     ((condition, shape),) = expressions
     items = [place.value for place in walk(shape, ValuePlace(content))]
-    count = sum(map(condition.holds, items))
-    return f": `{condition.text}` matches {count:,} of {len(items):,}" if items else ""
+    with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
+        count = sum(map(condition.holds, items))
+        return f": `{condition.text}` matches {count:,} of {len(items):,}" if items else ""
+    return ""
 
 
 _CHECKS: dict[str, Callable[[Any, _Checked], Iterator[Failure]]] = {
