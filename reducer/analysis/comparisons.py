@@ -15,16 +15,17 @@ from reducer.analysis.texts import listed
 from reducer.errors import is_typo, shortened
 from reducer.paths import Expression, PathError, compile_expression
 
-_KEY = r'(?:lower\()?(?:@|"[^"]*"|[A-Za-z_]\w*)(?:\.(?:"[^"]*"|\w+)|\[\d*\*?\])*\)?'
+KEY = r'(?:lower\()?(?:@|"[^"]*"|[A-Za-z_]\w*)(?:\.(?:"[^"]*"|\w+)|\[\d*\*?\])*\)?'
 _WORD = r"'(?:[^'\\]|\\.)*'|`[^`]*`|-?\d+(?:\.\d+)?\b|[A-Za-z_]\w*\b(?![.(\[])"
 _PATTERNS = (
-    re.compile(rf"(?P<key>{_KEY})\s*(?P<operator>[=!<>]=|[<>])\s*(?P<word>{_WORD})"),
-    re.compile(rf"(?P<operator>contains|starts_with|ends_with)\(\s*(?P<key>{_KEY})\s*,\s*(?P<word>{_WORD})\s*\)"),
+    re.compile(rf"(?P<key>{KEY})\s*(?P<operator>[=!<>]=|[<>])\s*(?P<word>{_WORD})"),
+    re.compile(rf"(?P<operator>contains|starts_with|ends_with)\(\s*(?P<key>{KEY})\s*,\s*(?P<word>{_WORD})\s*\)"),
 )
 _BARE = re.compile(r"[A-Za-z_]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _OPPOSITES = {"!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _SPECIAL = frozenset({"true", "false", "null", "none"})
+_FLAGS = frozenset({"true", "false"})
 _MAX_SHOWN = 40  # characters of a value in a message
 _MAX_ITEMS = 2000  # items with which a comparison is tried
 
@@ -76,15 +77,28 @@ def meant(comparison: Comparison, items: Sequence[Any]) -> Comparison | None:
     values = values_of(comparison.key, items)
     if comparison.is_bare or not values:
         return None
-    are_numbers = _is_number(comparison.value) and _is_number(values[0])
-    if comparison.operator[0] in "<>" and are_numbers and type(values[0]) is type(comparison.value) is str:
-        return comparison._replace(key=f"to_number({comparison.key})", word=comparison.value)  # '9' > '10'
     if comparison.applies(items):
         return None
     for variant in _variants(comparison, values):
         if variant.applies(items):
             return variant
-    return None
+    return _in_type_of(comparison, values) if comparison.operator in ("==", "!=") else None
+
+
+def _in_type_of(comparison: Comparison, values: Sequence[Any]) -> Comparison | None:
+    """Return a comparison with true, false or a number in the type that all values have, or None if it has this type.
+
+    No value has to be equal: `true` is never equal to a text, whatever the text is.
+    """
+    word, kinds = comparison.value, set(map(type, values))
+    text = word if type(word) is str else json.dumps(word)
+    are_flags = {str(value).lower() for value in values} <= _FLAGS and text.lower() in _FLAGS
+    are_numbers = _is_number(word) and all(map(_is_number, values))
+    if len(kinds) > 1 or type(word) in kinds or not (are_flags or are_numbers):
+        return None
+    if kinds == {str}:
+        return comparison._replace(word=f"'{text}'")
+    return comparison._replace(word=f"`{text.lower()}`" if are_flags else text)
 
 
 def _variants(comparison: Comparison, values: Sequence[Any]) -> Iterator[Comparison]:
@@ -93,7 +107,6 @@ def _variants(comparison: Comparison, values: Sequence[Any]) -> Iterator[Compari
     text = value if type(value) is str else json.dumps(value)
     if comparison.operator[0] in "<>":
         if _is_number(value):
-            yield comparison._replace(word=text)
             yield comparison._replace(key=f"to_number({comparison.key})", word=text)
         return
     if type(value) is str and _is_number(value):
@@ -140,6 +153,15 @@ def values_text(key: str, items: Sequence[Any]) -> str:
         return ""
     verb = "the value of `{}` is {}" if len(values) == 1 else "the values of `{}` are {}"
     return verb.format(shortened(key, _MAX_SHOWN), listed(values))
+
+
+def lacking_text(key: str, items: Sequence[Any]) -> str:
+    """State how many of the items have no value of a key, or return an empty text if all or none have one."""
+    values = list(map(compile_expression(key).evaluate, items))
+    absent = values.count(None)
+    if not 0 < absent < len(values):
+        return ""
+    return f"{absent:,} of {len(values):,} have no `{key}`, and `!{key}` selects these"
 
 
 def literal(value: Any) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from reducer.analysis.comparisons import Comparison, comparisons, literal, meant, values_text
+from reducer.analysis.comparisons import Comparison, comparisons, lacking_text, literal, meant, values_text
 from reducer.analysis.counterexamples import expressions_of
 from reducer.analysis.explanation import Explanation, StepReport
+from reducer.analysis.fixes import Fix, filters, in_notation, of_condition, of_lists_below, of_unequal
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import holders_of, items_of, keys_of, the_keys, type_name, values_of
-from reducer.analysis.texts import HASHES_AND_LINKS, listed
+from reducer.analysis.query import explain, items_of, keys_of, path_of, paths_to, the_keys, type_name, values_of
+from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun
 from reducer.errors import counted, did_you_mean, nearest
+from reducer.operations.dedupe import Dedupe
 from reducer.operations.fields import SortKey
 from reducer.operations.keep import Keep
 from reducer.operations.op import named
@@ -54,19 +56,6 @@ class Run(NamedTuple):
     left: Sequence[Any]
     is_wrapper: bool
     breaks_where: StepRun | None
-
-
-class Fix(NamedTuple):
-    """A correction to try. `help` describes it.
-
-    `words` maps parts of the texts of the step to what replaces them, and `added` is a key to add to the step. A safe
-    fix can be applied without asking.
-    """
-
-    help: str
-    words: Mapping[str, str] = {}
-    added: str = ""
-    is_safe: bool = False
 
 
 class Finding(NamedTuple):
@@ -114,7 +103,10 @@ def _of_gate(rule: Rule, runs: Sequence[Run]) -> Iterator[Finding]:
     yield from missing
     if not missing and all(run.did.status == "gated" for run in runs):
         message = "the rule never runs, because its `when` holds for no sample"
-        yield Finding("W063", message, "add a test with a return for which it holds")
+        expressions = [(rule.when.where, ())] if rule.when.where else []
+        finding = _with_values(Finding("W063", message), expressions, 0, runs)
+        advice = "add a test with a return for which it holds"
+        yield finding._replace(help="; ".join(filter(None, (finding.help, advice))))
 
 
 # --- steps
@@ -140,7 +132,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
         yield from _never_runs(rule, step, reached)
     elif "*" not in rule.tools or step.path.text != "@":
         # The samples of a rule for all tools do not have to exercise each of its steps.
-        yield _without_effect(step, ran)
+        yield _without_effect(rule, step, ran)
 
 
 def _never_runs(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
@@ -150,7 +142,7 @@ def _never_runs(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding
     yield from wrong
     if not wrong:
         message = f"`{step.name}` never runs, because its `when` holds for no sample"
-        yield Finding("W063", message, _compared_values(step, runs))
+        yield _with_values(Finding("W063", message), expressions_of(step), step.number - 1, runs)
 
 
 def _report(run: Run, step: Step) -> StepReport:
@@ -174,32 +166,34 @@ def _without_text(step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
         yield Finding("W083", message, "remove `text`")
 
 
-def _without_effect(step: Step, runs: Sequence[Run]) -> Finding:
+def _without_effect(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
     """Return the finding about a step that changes nothing in any sample."""
     if not any(_report(run, step).run.places for run in runs):
-        return _finds_nothing(step, runs)
+        return _finds_nothing(rule, step, runs)
     finding = Finding("W063", f"`{step.name}` changes nothing in any sample")
     items = items_of(_values(runs, step.path.shape, step.number - 1))
     words = [".".join(chain) for chain in step.op.names()]
     if words and items and set(map(type, items)) == {str}:
         cause = "the items are texts, which have no keys"
-        fixes = [fix._replace(help=f"{cause}: write {fix.help}") for fix in _filters(step.op.verb(), words, items)]
+        fixes = [fix._replace(help=f"{cause}: write {fix.help}") for fix in filters(step.op.verb(), words, items)]
         return finding._replace(help=cause, fixes=tuple(fixes))
-    return finding._replace(help=_compared_values(step, runs))
+    cause, fixes = _of_lists(step, items, runs) if [*step.op.shortens()] else ("", [])
+    if cause:
+        return finding._replace(help=fixes[0].help if len(fixes) == 1 else cause, fixes=tuple(fixes))
+    return _with_values(finding, expressions_of(step), step.number - 1, runs)
 
 
-def _filters(verb: str, words: Sequence[str], items: Sequence[str]) -> Iterator[Fix]:
-    """Yield filters for texts instead of the names of keys."""
-    if not words:
-        return
-    pattern = "[?@ == '{}']" if set(words) & set(items) else "[?contains(@, '{}')]"
-    filters = {word: pattern.format(word) for word in words}
-    written = listed((f'"{one}"' for one in filters.values()), len(filters))
-    written = written if len(filters) == 1 else f"[{written}]"
-    yield Fix(f"{verb}: {written}", filters)
+def _of_lists(step: Step, items: Sequence[Any], runs: Sequence[Run]) -> tuple[str, list[Fix]]:
+    """Return the reason why a step removes no items, and what was meant."""
+    found = _values(runs, step.path.shape, step.number - 1)
+    if found and set(map(type, found)) == {dict}:
+        return of_lists_below(step, found)
+    if isinstance(step.op, Dedupe) and step.op.dedupe.by is not None:
+        return of_unequal(step.op.dedupe.by, items)
+    return "", []
 
 
-def _finds_nothing(step: Step, runs: Sequence[Run]) -> Finding:
+def _finds_nothing(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
     reasons = [nothing for run in runs if (nothing := _report(run, step).nothing) is not None]
     text = step.path.text
@@ -209,25 +203,42 @@ def _finds_nothing(step: Step, runs: Sequence[Run]) -> Finding:
         message = f"`{text}` names the wrapper of MCP, which rules do not see"
         return Finding("W067", message, text=text, fixes=(Fix(f"write `{inside}`", {text: inside}),))
     cause = why.message.removesuffix(f"; {did_you_mean(why.path)}")
-    finding = Finding("W062" if why.is_removed else "W060", f"`{text}` finds nothing in any sample", cause, text)
+    finding = Finding("W060", f"`{text}` finds nothing in any sample", cause, text)
     found = step.path.find(runs[0].left[step.number - 1])
     if found and type(found[0]) is str and str not in step.op.accepts:
-        return Finding("W060", cause, text=step.op.verb(), fixes=tuple(_as_lines(step, found[0])))
+        return Finding("W060", cause, text=step.op.verb(), fixes=tuple(in_notation(step, found[0])))
+    removed = _removed(rule, step, runs)
+    if removed or why.is_removed:
+        return finding._replace(code="W062", help=removed or cause)
     if not why.path:
-        return finding._replace(help="; ".join(filter(None, (cause, _compared_values(step, runs)))))
+        finding = _with_values(finding, expressions_of(step), step.number - 1, runs)
+        reasons_and_values = "; ".join(filter(None, (cause, finding.help)))
+        return finding._replace(help=reasons_and_values, fixes=(*_of_list(step, cause, runs), *finding.fixes))
     is_safe = _keys(why.path) == _keys(text)
     return finding._replace(fixes=(Fix(f"{cause}; {did_you_mean(why.path)}", {text: why.path}, is_safe=is_safe),))
 
 
-def _as_lines(step: Step, text: str) -> Iterator[Fix]:
-    """Yield the fixes of a step that works on lists, for a text."""
-    words = [".".join(chain) for chain in step.op.names()]
-    if step.op.notations:
-        yield Fix("to select its lines, write `text: lines`", dict.fromkeys(step.op.notations, "lines"))
-    elif not words:
-        yield Fix("to select its lines, add `text: lines` to the step", added="text: lines")
-    for fix in _filters(step.op.verb(), words, text.splitlines()):
-        yield fix._replace(help=f"to select its lines, add `text: lines`, and write {fix.help}", added="text: lines")
+def _removed(rule: Rule, step: Step, runs: Sequence[Run]) -> str:
+    """Name the step that removes what a path, or the same keys with their projections, found at first."""
+    for run in runs:
+        path = compile_path(explain(step.path, run.left[0]).path or step.path.text)
+        if _keys(path.text) != _keys(step.path.text):
+            continue
+        for earlier in reversed(rule.steps[: step.number - 1]):
+            if path.find(run.left[earlier.number - 1]) and not path.find(run.left[earlier.number]):
+                cause = f"step {earlier.number} (`{earlier.name}`) removes `{path.text}`"
+                return f"{cause}: move this step before step {earlier.number}, or let that step keep it"
+    return ""
+
+
+def _of_list(step: Step, cause: str, runs: Sequence[Run]) -> Iterator[Fix]:
+    """Yield the path without its first key, if the return is a list and not an object with this key."""
+    content, text = runs[0].left[step.number - 1], step.path.text
+    if type(content) is not list or not step.path.shape or step.path.shape[0][0] != "field":
+        return
+    rest = text.removeprefix(path_text(step.path.shape[0][1:])).removeprefix(".") or "@"
+    advice = f"remove the line `path: {text}`" if rest == "@" else f"write `path: {rest}`"
+    yield Fix(f"{cause}: {advice}", {text: rest})
 
 
 def _keys(path: str) -> list[str]:
@@ -235,15 +246,20 @@ def _keys(path: str) -> list[str]:
     return [name for name in names_of(compile_path(path).shape) if name != "*"]
 
 
-def _compared_values(step: Step, runs: Sequence[Run]) -> str:
-    """Name the values of the keys with which the conditions of a step compare something."""
-    texts = []
-    for expression, shape in expressions_of(step):
-        items = _values(runs, shape, step.number - 1)
+def _with_values(
+    finding: Finding, expressions: Iterable[tuple[Expression, Shape]], number: int, runs: Sequence[Run]
+) -> Finding:
+    """Add the values of the keys that expressions compare after step `number`, and what may have been meant."""
+    texts, fixes = list[str](), list[Fix]()
+    for expression, shape in expressions:
+        items = _values(runs, shape, number)
         keys = [comparison.key for comparison in comparisons(expression)]
         for key in keys or map(path_text, expression.reads):
             texts.append(values_text(key, items))
-    return "; ".join(dict.fromkeys(filter(None, texts)))
+        for key in keys:
+            texts.append(lacking_text(key, items))
+        fixes += of_condition(expression, items)
+    return finding._replace(help="; ".join(dict.fromkeys(filter(None, texts))), fixes=tuple(fixes))
 
 
 def _inside_wrapper(text: str, runs: Sequence[Run]) -> str:
@@ -293,9 +309,8 @@ def _emptied(step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
         sizes += [len(value) for value in before]
     if max(sizes) < 2 and not isinstance(step.op, Keep):  # lists of one, which may be all that there is to drop
         return
-    yield Finding(
-        "W080", f"`{step.name}` removes everything that it finds in the samples", _compared_values(step, runs)
-    )
+    finding = Finding("W080", f"`{step.name}` removes everything that it finds in the samples")
+    yield _with_values(finding, expressions_of(step), step.number - 1, runs)
 
 
 def _is_left_by_law(step: Step, before: Any, after: Any) -> bool:
@@ -403,16 +418,66 @@ def _missing_names(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Find
     names = list(dict.fromkeys(step.op.names()))
     is_optional = any(_follow(values, chain)[1] == len(chain) for chain in names)
     others = frozenset[str]().union(*names) if is_optional else frozenset[str]()
-    by_help: dict[str, list[Finding]] = {}
+    has_few = len(items_of(values)) < _MIN_ITEMS
+    found = []
     for chain in names:
-        found = _absent(chain, shape, number, rule, runs, others)
-        if found is not None:
-            by_help.setdefault(found.fixes[0].help if found.fixes else found.help, []).append(found)
-    if len(items_of(values)) < _MIN_ITEMS:
-        by_help.pop("", None)  # few returns have the optional keys
-    for first, *more in by_help.values():
-        keys = the_keys([finding.text for finding in (first, *more)], _MAX_KEYS)
-        yield first._replace(message=f"no sample has {keys}") if more else first
+        absent = _absent(chain, shape, number, rule, runs, others)
+        if absent is None:
+            continue
+        if not absent.fixes and step.op.verb() == "drop" and not (is_optional and len(chain) == 1):
+            absent = absent._replace(help=_above(chain, shape, number, runs) or absent.help)
+        is_misspelt = absent.fixes and not _is_below(absent)
+        if is_misspelt or not (is_optional and has_few):  # few returns have the optional keys
+            found.append(absent)
+    left_alone = next(_left_alone(step, runs), None)
+    for group in _by_help(found):
+        yield _of_all(group, left_alone)
+
+
+def _by_help(found: Iterable[Finding]) -> Iterable[list[Finding]]:
+    """Return the findings about keys that have the same help, or that are deeper in the same objects."""
+    groups: dict[tuple[bool, str], list[Finding]] = {}
+    for finding in found:
+        is_below = _is_below(finding)
+        groups.setdefault((is_below, "" if is_below else _advice(finding)), []).append(finding)
+    return groups.values()
+
+
+def _of_all(group: Sequence[Finding], left_alone: Finding | None) -> Finding:
+    """Return one finding for keys with the same help, or if they are deeper, with one fix for all of them."""
+    first = group[0]
+    if len(group) > 1:
+        keys = the_keys([finding.text for finding in group], _MAX_KEYS)
+        first = first._replace(message=f"no sample has {keys}")
+    if not _advice(first) and left_alone is not None:
+        return first._replace(help=left_alone.message)
+    if not _is_below(first):
+        return first
+    words: dict[str, str] = {}
+    for finding in group:
+        words |= finding.fixes[0].words
+    return first._replace(fixes=(Fix(f"did you mean {named(words.values())}?", words),))
+
+
+def _advice(finding: Finding) -> str:
+    return finding.fixes[0].help if finding.fixes else finding.help
+
+
+def _is_below(finding: Finding) -> bool:
+    """Return whether the fix of a missing key is a path to it."""
+    return bool(finding.fixes) and finding.fixes[0].words[finding.text].endswith(f".{finding.text}")
+
+
+def _above(chain: Chain, shape: Shape, number: int, runs: Sequence[Run]) -> str:
+    """Name the place above those of a shape that has a key, and the step that drops it there."""
+    text = path_text(chain)
+    for length in reversed(range(len(shape))):
+        if _follow(_values(runs, shape[:length], number), chain)[1] == len(chain):
+            place, here = path_of(shape[:length]), f"not in `{path_of(shape)}`"
+            if place == "@":
+                return f"`{text}` is at the root of the return, {here}: write a step without `path`: - drop: [{text}]"
+            return f"`{text}` is in `{place}`, {here}: write a step of its own: - {{path: {place}, drop: [{text}]}}"
+    return ""
 
 
 def _absent(
@@ -440,7 +505,7 @@ def _absent(
         fix = Fix(f"the name of this key contains dots: write '{quoted}'", {text: quoted})
     elif similar and (not others or _is_misspelt(name, similar)):
         fix = Fix(did_you_mean(similar), {text: ".".join([*chain[:depth], similar, *chain[depth + 1 :]])})
-    elif others or not (holders := holders_of(name, items)):
+    elif not (holders := paths_to(name, items)) or (others and len(holders) > 1):
         return finding
     elif len(holders) > 1:
         return finding._replace(

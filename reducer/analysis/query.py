@@ -21,6 +21,7 @@ from reducer.values import Unreducible
 _MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
+_MAX_LEVELS = 4  # in which a key is searched
 KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 """The names of the types of JSON values."""
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
@@ -109,7 +110,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     if number == len(path.shape):
         return Nothing("" if values else f"`{path.text}` is null")
     step, keys, meant = path.shape[number], keys_of(values), _meant(path, content)
-    at = f"`{_text(path.shape[:number])}`" if number else "the return"
+    at = f"`{path_of(path.shape[:number])}`" if number else "the return"
     if step[0] == "field" and step[1] in keys:
         why = f"`{step[1]}` is null in {at}"
     elif step[0] == "field" and keys:
@@ -142,7 +143,7 @@ def _meant(path: Path, content: Any) -> str:
             instead = _instead(path.shape[number], values)
             if instead is None:
                 break
-            path = compile_path(_text((*path.shape[:number], *instead, *path.shape[number + 1 :])))
+            path = compile_path(path_of((*path.shape[:number], *instead, *path.shape[number + 1 :])))
     return ""
 
 
@@ -172,6 +173,22 @@ def holders_of(name: str, values: Sequence[Any]) -> list[str]:
         if name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES]):
             holders.append(key)
     return holders
+
+
+def paths_to(name: str, values: Sequence[Any]) -> list[str]:
+    """Return the paths to the objects with the key `name` that are nearest below values."""
+    level: list[tuple[str, Sequence[Any]]] = [("", values)]
+    for _ in range(_MAX_LEVELS):
+        found, below = list[str](), list[tuple[str, Sequence[Any]]]()
+        for path, objects in level[:_MAX_KEYS]:
+            found += [f"{path}{path_text([key])}" for key in holders_of(name, objects)]
+            for key in keys_of(objects)[:_MAX_KEYS]:
+                items = items_of(values_of(key, objects))[:_MAX_VALUES]
+                below.append((f"{path}{path_text([key])}.", items))
+        if found:
+            return found
+        level = below
+    return []
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -212,7 +229,8 @@ def type_name(value: Any) -> str:
     return f"an {kind}" if kind == "object" else f"a {kind}"
 
 
-def _text(shape: Shape) -> str:
+def path_of(shape: Shape) -> str:
+    """Write the steps of a path as JMESPath."""
     return "".join(map(_step_text, shape)).removeprefix(".") or "@"
 
 

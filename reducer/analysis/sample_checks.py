@@ -15,7 +15,8 @@ from typing import Any
 
 from reducer.analysis.counterexamples import counterexample, described
 from reducer.analysis.explanation import explained
-from reducer.analysis.findings import UNWANTED, Finding, Fix, Run, findings
+from reducer.analysis.findings import UNWANTED, Finding, Run, findings
+from reducer.analysis.fixes import Fix
 from reducer.analysis.laws import alone
 from reducer.analysis.samples import Sample, samples_of
 from reducer.engine import attempt

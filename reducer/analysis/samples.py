@@ -10,7 +10,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from reducer.errors import FileError
+from reducer.errors import FileError, did_you_mean
 from reducer.files import read_file
 from reducer.formats.json_text import read_json, read_string
 from reducer.rules import Rule, Ruleset, Test
@@ -58,7 +58,10 @@ def sample(rule: Rule, test: Test) -> Any:
     if given.text is not None:
         return given.text
     if given.file is not None:
-        return read_sample(file_of(rule, given.file))
+        file, beside = file_of(rule, given.file), f"samples/{given.file}"
+        if not file.exists() and file_of(rule, beside).is_file():
+            raise FileError(f"{file}: No such file or directory; {did_you_mean(beside)}")
+        return read_sample(file)
     try:
         dump(given.json_)
     except ValueError:

@@ -298,6 +298,8 @@ Kept = Annotated[
 
 
 def _compile_mark(text: str) -> Expression:
+    if text in ("always", "never"):
+        raise PathError("E020", "expected true, false, or an expression to count by", width=len(text))
     if LABEL.fullmatch(text):
         return compile_expression(text)
     message = "expected true, false, or a short expression without `,`, `;`, `:` and `]`"

@@ -39,6 +39,9 @@ WORDS: Mapping[str, str] = {
     "<?": "[<>]=?",
     "TEST": r"[^\[\]?]*(?:[=!<>]=|[<>])[^\[\]]*",
     "WORDS": r"[^'\"%*\[\]]+",
+    "CALL": r"!?(?:contains|starts_with|ends_with|matches)\([^\[\]]*\)",
+    "QUOTED": r"(?:[^'\"\\]|\\\w)+",
+    "HAS": "(?:not )?(?:like|contains|has|includes|starts with|ends with|startswith|endswith|matches|rlike|regexp?)",
     "NAME": r"[\w.-]+",
     "REGEX": r"\^[^']*|[^']*\$|[^']*(?:\.\*|\.\+|\\d)[^']*",
 }
@@ -151,7 +154,7 @@ def correcting(*tables: str) -> Callable[[Callable[[str], T]], Callable[[str], T
             try:
                 return compiler(text)
             except PathError as error:
-                error.meant = _meant(text, tables, compiler)
+                error.meant = _meant(error.meant or text, tables, compiler)
                 raise
 
         return compiled

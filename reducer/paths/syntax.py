@@ -116,13 +116,31 @@ def syntax_error(text: str, error: Exception) -> PathError:
         tokens = tokenize(text)
         starts = [token.start for token in tokenize(standard(tokens))]
         if error.lex_position in starts and not isinstance(error, IncompleteExpressionError):
-            return _parser_error(tokens, starts.index(error.lex_position))
+            return _unclosed(text, tokens) or _parser_error(tokens, starts.index(error.lex_position))
         advice = ""
         for position, token in enumerate(tokens):
             if token.type in OPENING and not closing(tokens, position):
                 advice = f"close `{token.text[:2]}` with `{OPENING[token.type]}`"
         return PathError("E051", "the expression ends too early", len(text) + 1, help=advice)
     return PathError("E064", "this is not a JMESPath expression")
+
+
+def _unclosed(text: str, tokens: tuple[Token, ...]) -> PathError | None:
+    """Explain a bracket that is open when the one around it ends; before `&&` and `||`, its own end is not certain."""
+    opened: list[Token] = []
+    for number, token in enumerate(tokens):
+        if token.type in OPENING:
+            opened.append(token)
+        elif token.type in CLOSING and opened:
+            first = opened.pop()
+            closing_bracket = OPENING[first.type]
+            if closing_bracket == token.text:
+                continue
+            problem = first.problem("E064", f"this `{first.text}` is not closed", f"close it with `{closing_bracket}`")
+            if not any(other.type in ("and", "or") and other.start > first.start for other in tokens[:number]):
+                problem.meant = text[: token.start] + closing_bracket + text[token.start :]
+            return problem
+    return None
 
 
 _ARITHMETIC = "JMESPath does not calculate"

@@ -30,6 +30,8 @@ _WORDS: Mapping[str, str] = {
     "OTHER": r"\d{1,15}",
     "THOUSAND": r"\d{3}",
     "DIGIT": r"\d",
+    "WAY": r"[\w.@*\[\]-]+",
+    "FILTER": r"\[\?[^|]+(?:\|\|[^|]+)*\]",
     "PATTERN": r".*[\\^*+(\[].*",
     "UNIT": "(?:char(?:acter)?s?|items?|entries|results?|newest|latest|first|//.*)",
 }
@@ -60,9 +62,17 @@ def meant_lines(key: str, value: Any, path: str) -> Iterator[Line]:
     parent, _, leaf = path.rpartition(".")
     for row, words in _matching("lines", key, value):
         text, _, reason = row.right.partition(" # ")
+        values = {
+            "PATH": path,
+            "PLACE": value if path == "@" else path,
+            "PARENT": parent or "@",
+            "LEAF": leaf,
+            "ANY": value,
+            "FILTER": words.pop("FILTER", ""),  # YAML would read it as a list
+        }
         try:
             content = yaml.safe_load(_spelled(row.words, text, words))
-            yield Line(_filled(content, {"PATH": path, "PARENT": parent or "@", "LEAF": leaf, "ANY": value}), reason)
+            yield Line(_filled(content, values), str(_filled(_spelled(row.words, reason, words), values)))
         except (yaml.YAMLError, TypeError):
             continue  # the value does not fit into the line
 
@@ -72,7 +82,7 @@ def general_advice(key: str, value: Any) -> str:
     return next((row.right for row, _ in _matching("advice", key, value)), "")
 
 
-def _matching(table: str, key: str, value: Any) -> Iterator[tuple[Row, Mapping[str, str]]]:
+def _matching(table: str, key: str, value: Any) -> Iterator[tuple[Row, dict[str, str]]]:
     """Yield the rows for a line, with what the words in capitals stand for, except ANY."""
     line = f"{key}: {value if type(value) is str else written(value)}"
     for row in _rows(table) if len(line) <= _MAX_CHARS else ():

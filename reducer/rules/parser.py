@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from yaml.error import MarkedYAMLError
 from yaml.resolver import Resolver
 
 from reducer.errors import Edit, shortened
-from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted
+from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted, written
 from reducer.rules.syntax import explain, unquoted
 
 MAX_CHARS = 250_000
@@ -124,6 +124,12 @@ _AMBIGUOUS = {
 }
 """The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
+_STRAIGHT = str.maketrans(dict.fromkeys("“”„‘’‚", "'"))
+_LISTS = frozenset({"drop", "extract", "keep", "preserve", "tool"})
+"""Keys whose value can be a list of names."""
+_NAME = re.compile(r"[\w.*-]+")
+_BACKSPACE = re.compile(r"(?<!\\)(?:\\\\)*\\b")
+"""`\b` in double quotes; after two backslashes, `b` is a letter."""
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
 """The types of YAML 1.1 with their patterns, by first character. `resolve` fails in the sandbox of Temporal."""
 _START = Span(1, 1, 1)
@@ -219,15 +225,16 @@ class _Reader:
                 return found
             self.report.add(*unquoted(self.report.lines, found))
             return replace(found, items=())  # only the missing quotes are reported
-        entries, keys, incomplete = [], dict[str, int](), False
+        entries, incomplete = dict[str, tuple[ScalarNode, Tree]](), False
         while not self.loader.check_event(e.MappingEndEvent):
-            key = self._key(self.node(depth - 1), keys)
-            value = self.node(depth - 1)
-            if key is None:
+            key, value = self.node(depth - 1), self.node(depth - 1)
+            name = self._name(key, value, entries)
+            if name is None:
                 incomplete = True
             else:
-                entries.append((key, value))
-        return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
+                entries[str(name.value)] = name, value
+        span = self._span(event, self.loader.get_event())
+        return MappingNode(*span, entries=tuple(entries.values()), incomplete=incomplete)
 
     def _is_anchor(self, event: Any) -> bool:
         """Return whether an event has an anchor that is used, or one for several keys or items, or uses one."""
@@ -253,10 +260,20 @@ class _Reader:
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
+            if event.style == '"' and _BACKSPACE.search(raw) and "\n" not in raw:
+                self._report_backspace(node)
         else:  # the two parsers differ on tabs
             node = replace(node, raw=raw.replace("\t", " "))
             value = self._plain_value(node, event.value.replace("\t", " "))
         return replace(node, value=value)
+
+    def _report_backspace(self, node: ScalarNode) -> None:
+        """Warn about `\\b` in double quotes, which a regex needs in single quotes."""
+        text = node.raw[1:-1].replace("'", "''").replace("\\\\", "\\").replace('\\"', '"')
+        before = self.report.lines[node.line - 1][: node.column - 1].lstrip(" -")
+        right = f"'{text}'"
+        message = "`\\b` in double quotes is a backspace character, not the end of a word"
+        self.report.add(node, "W040", message, f"write {before if before.endswith(': ') else ''}{shortened(right)}")
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
@@ -269,7 +286,9 @@ class _Reader:
             self.report.add(node, "E041", f"the number `{shortened(text)}` is too large", "put it in quotes")
             return text
         if _CURLY.fullmatch(text):
-            advice = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
+            text = text[1:-1].translate(_STRAIGHT)
+            before = self.report.lines[node.line - 1][: node.column - 1].lstrip(" -")
+            advice = f"write straight quotes: {before}{shortened(quoted(text))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
         for tag, pattern in _RESOLVERS.get(text[:1], ()):
             kind = tag.rpartition(":")[2]
@@ -282,15 +301,24 @@ class _Reader:
                 break
         return text
 
-    def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
-        """Return a key as a text, or None if it is invalid; `keys` maps the previous keys to their lines."""
+    def _name(self, node: Tree, value: Tree, entries: Mapping[str, tuple[ScalarNode, Tree]]) -> ScalarNode | None:
+        """Return a key with a value as a text, or None if it is invalid or one of the previous entries."""
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
             self.report.add(node, "E016", "a key must be text")
             return None
         name = node.value
-        if name in keys:
-            message = f"duplicate key `{shortened(name)}`, first used in line {keys[name]}"
-            self.report.add(node, "E012", message, f"remove this line, or line {keys[name]}")
+        if name in entries:
+            first, other = entries[name]
+            message = f"duplicate key `{shortened(name)}`, first used in line {first.line}"
+            names = [*_names(other), *_names(value)] if name in _LISTS and _names(other) and _names(value) else []
+            advice = f"write one line instead of both: {name}: {written(names)}" if names else ""
+            self.report.add(node, "E012", message, advice or f"remove this line, or line {first.line}")
             return None
-        keys[name] = node.line
         return node
+
+
+def _names(value: Tree) -> list[str]:
+    """Return a name, or the names in a list; nothing if there is another value."""
+    items = value.items if isinstance(value, SequenceNode) else (value,)
+    names = [item.raw for item in items if isinstance(item, ScalarNode)]
+    return names if len(names) == len(items) and all(map(_NAME.fullmatch, names)) else []

@@ -98,7 +98,29 @@ def _line(lines: Sequence[str], row: int) -> _Line:
 
 
 def _tab(error: _Error) -> Fault | None:
-    return Fault(error.at, "E036", "YAML does not allow a tab here") if "character '\\t'" in error.problem else None
+    if "character '\\t'" not in error.problem:
+        return None
+    above = _above(error.lines, error.at.line)
+    advice = ""
+    is_first = not error.line.text[: error.at.column].strip()
+    if above is not None and is_first and not (above.value and error.line.text.lstrip().startswith("-")):
+        width = _indentation_of_key(above) + (0 if above.value else 2)
+        advice = f"indent this line with {width} spaces, and write no tabs"
+    return Fault(error.at, "E036", "YAML does not allow a tab here", advice)
+
+
+def _above(lines: Sequence[str], row: int) -> _Line | None:
+    """Return the nearest line with a key above a line."""
+    for number in range(row - 1, max(0, row - _MAX_ABOVE), -1):
+        line = _line(lines, number)
+        if line.key and not line.text.lstrip().startswith("#"):
+            return line
+    return None
+
+
+def _indentation_of_key(line: _Line) -> int:
+    """Return the number of characters before the key of a line `- key: value`."""
+    return len(line.text) - len(line.text.lstrip(" -\t"))
 
 
 def _escape(error: _Error) -> Fault | None:
@@ -189,6 +211,10 @@ def _missing_dash(error: _Error) -> Fault | None:
         return None
     text = error.line.text.strip()
     span = Span(error.at.line, error.at.column, len(text))
+    above = _above(error.lines, error.at.line)
+    if above is not None and above.text.startswith("-", error.at.column - 1) and above.key != error.line.key:
+        advice = f"indent it with {_indentation_of_key(above)} spaces, as `{above.key}` in the line above it"
+        return Fault(span, "E038", "this line is not aligned with the lines above it", advice)
     return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
 
 

@@ -22,7 +22,7 @@ from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, 
 from reducer.rules.habits import habits
 from reducer.rules.model import Expect, Given, RuleFile, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
-from reducer.rules.trial import advice_for, is_tag, line_for, place_of
+from reducer.rules.trial import advice_for, home_of_step, into_filter, is_tag, line_for, place_of
 
 M = TypeVar("M", bound=BaseModel)
 _WORD = re.compile("'([^']*)'")
@@ -94,7 +94,7 @@ class _Advice:
 
     def at(self, place: Place) -> str:
         """Return a valid line, other advice, or an empty text."""
-        return self.line(place) or advice_for(self.data, place)
+        return into_filter(self.data, place) or self.line(place) or advice_for(self.data, place)
 
 
 def _report_errors(
@@ -165,6 +165,9 @@ def _report_no_action(report: Report, node: Tree, place: Place, advice: _Advice)
             _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields], advice.at((*place, key)))
             is_misspelt = True
     if not is_misspelt:
+        home = home_of_step(advice.data, place)
+        if home:
+            return report.add(node, "E013", "this step has no action", home)
         hint = next(filter(None, (advice.line((*place, key)) for key in plain(node))), "")
         hint = hint or f"add one of {listed(operations())}, for example limit: 20"
         report.add(node, "E013", "this step has no action", hint)

@@ -44,7 +44,7 @@ def shown(problem: Diagnostic) -> str:
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["steps"])
 def test_steps_are_judged_by_the_samples(case: dict[str, Any], tmp_path: Path) -> None:
     text = "".join(f"  - {step}\n" for step in case["steps"].replace("}, {", "}\n{").split("\n"))
-    found = check(tmp_path, DATA["hosts"], f"version: 1\ntool: t\nsteps:\n{text}", tool="t_1")
+    found = check(tmp_path, case.get("content", DATA["hosts"]), f"version: 1\ntool: t\nsteps:\n{text}", tool="t_1")
     assert list(map(shown, found)) == case["found"]
 
 
@@ -118,7 +118,7 @@ def test_a_rule_that_never_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("where", "found"), DATA["conditions"].items())
 def test_the_condition_of_a_rule_is_looked_up(where: str, found: list[str], tmp_path: Path) -> None:
     rule = {"when": {"where": where}, "steps": [{"path": "rows", "limit": 1}]}
-    assert [*map(shown, check(tmp_path, {"kind": "host", "size": 9, "rows": [1, 2]}, rule))] == found
+    assert [*map(shown, check(tmp_path, {"kind": "host", "role": "web", "size": 9, "rows": [1, 2]}, rule))] == found
 
 
 def test_samples_of_a_rule_for_all_tools_need_not_show_what_each_step_is_for(tmp_path: Path) -> None:
