@@ -10,6 +10,7 @@ from typing import Any
 from reducer.rules.schema import rule_schema
 from tests.analysis.drafting.test_from_answers import HOSTS
 from tests.cli.conftest import Cli, Result, history
+from tests.helpers import RULES
 
 ANSWER: dict[str, Any] = {"total": 120, "hosts": HOSTS}
 SEARCH = ["samples/search.json", "search.yaml"]
@@ -110,3 +111,13 @@ def test_the_report_lists_the_largest_places_and_counts_the_others(folder: Path,
     assert " at " in out
     assert " more places: " in out
     assert sum(line.startswith("  ") for line in out.partition("\n\n")[0].splitlines()) <= 15
+
+
+def test_a_rule_of_the_same_shape_is_copied_for_the_tool(folder: Path, cli: Cli) -> None:
+    sample = RULES / "security_operations/samples/defender_incidents.json"
+    (folder / "find.json").write_bytes(sample.read_bytes())
+    offer = "  python -m reducer rules add defender_incidents --tool find   copies it; --draft drafts another\n"
+    assert cli("init", "find.json").out.endswith(offer)
+    assert cli("rules", "add", "defender_incidents", "--tool", "find", "-o", "mine").code == 0
+    assert '\ntool: "find"\ndescription: ' in (folder / "mine/defender_incidents.yaml").read_text()
+    assert cli("test", "mine").code == 0
