@@ -1,10 +1,10 @@
 """Draft a rule for each tool without one, from stored histories or from samples:
 files with one return of a tool each. If a built-in rule fits the returns,
-`init` names it and what it saves, and drafts nothing if that is enough (20%, or
-half if the rule is for tools with other names). A draft keeps almost all entities,
-says above each step what it saves and why, and comes with a sample and a test.
-Keys with values that the agent used later in a history stay. Existing files are
-never overwritten.
+`init` names it and what it saves, and drafts nothing if that is enough (20%,
+or half if the rule is for tools with other names). A draft keeps almost all
+entities, says above each step what it saves and why, and comes with a sample
+and a test. Keys with values that the agent used later in a history stay.
+Existing files are never overwritten.
 
 examples:
   python -m reducer init session.json              for tools without a rule
