@@ -39,8 +39,8 @@ class Covered:
 
     @property
     def fits(self) -> bool:
-        """Whether the rules save half of the returns, so that nothing needs to be drafted."""
-        return bool(self.rules) and self.saved >= 0.5
+        """Whether the rules save enough, so that nothing needs to be drafted: half if only the shape matches."""
+        return bool(self.rules) and self.saved >= (0.5 if self.by_shape else 0.2)
 
 
 def covered(ruleset: Ruleset, tool: str, contents: Sequence[Any]) -> Covered:

@@ -1,6 +1,7 @@
 """Draft a rule for each tool without one, from stored histories or from samples:
-files with one return of a tool each. If a built-in rule saves half of the
-returns, `init` names it and drafts nothing. A draft keeps almost all entities,
+files with one return of a tool each. If a built-in rule fits the returns,
+`init` names it and what it saves, and drafts nothing if that is enough (20%, or
+half if the rule is for tools with other names). A draft keeps almost all entities,
 says above each step what it saves and why, and comes with a sample and a test.
 Keys with values that the agent used later in a history stay. Existing files are
 never overwritten.
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from reducer.analysis.coverage import Covered, covered
@@ -130,10 +132,11 @@ class _Drafting:
                 say(f"`{tool}` already has a rule: {rules[0].file}")
                 continue
             known = covered(built_in, tool, contents)
-            if known.fits:
-                print(visible(_of_built_in(known), "\n"))
-                is_offered = True
-            if known.fits and not self.is_asked:
+            is_offered = is_offered or known.fits
+            is_drafted = self.is_asked or not known.fits
+            if known.fits or (known.saved > 0 and not known.by_shape):
+                print(visible(_of_built_in(known, is_drafted), "\n"))
+            if not is_drafted:
                 continue
             if not is_named and characters(found[0]) < BIG:
                 say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
@@ -168,12 +171,14 @@ def _used_by_tool(files: Sequence[str], tool: str | None) -> Mapping[str, Set[st
     return values
 
 
-def _of_built_in(known: Covered) -> str:
+def _of_built_in(known: Covered, is_drafted: bool) -> str:
     """Describe the built-in rules that fit the returns of a tool, and how to use them."""
     names = " ".join(Path(rule.file).stem for rule in known.rules)
     match = ", which have its shape" if known.by_shape else ""
     does = f"the built-in rule {names} saves {known.saved:.1%} of the returns of `{known.tool}`{match}"
-    return f"{does}\n  python -m reducer rules add {names}   copies it; --draft drafts another"
+    own = f" --tool {quote(known.tool)}" if known.by_shape else ""
+    other = "it can replace the draft" if is_drafted else "--draft drafts another"
+    return f"{does}\n  python -m reducer rules add {names}{own}   copies it; {other}"
 
 
 def _describe(tool: str, count: int, calls: int) -> str:

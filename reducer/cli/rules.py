@@ -16,7 +16,10 @@ Exit codes: 0 done, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from glob import escape
 from itertools import groupby
 from pathlib import Path
 
@@ -29,6 +32,9 @@ from reducer.cli.sources import choose_rules, load, write_new
 from reducer.files import MAX_RULE_BYTES, has_samples, read_file
 from reducer.rules import Rule, Ruleset
 
+_TOOLS = re.compile(r"^tool:.*\n(?:[ -].*\n)*", re.MULTILINE)
+"""The tools of a rule, in one line or in a list."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
@@ -38,6 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     used = "show which rules reduce the tools of these histories and samples, and what they save"
     add("--used", nargs="+", metavar="HISTORY", help=used)
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
+    add("--tool", help="copy the rules for this tool, instead of the tools that they name")
     options = parse(reader, arguments)
     what: list[str] = options.what
     if options.used:
@@ -49,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     if not what:
         _print(ruleset.rules)
     elif what[0] == "add" and len(what) > 1:
-        _add(what[1:], Path(options.output), ruleset)
+        _add(what[1:], Path(options.output), ruleset, options.tool)
     else:
         raise CommandError(f"{' '.join(what)}: expected `rules`, or `rules add NAME` with a rule that `rules` lists")
     return 0
@@ -77,7 +84,7 @@ def _print_used(files: Sequence[str]) -> None:
         rows.append([tool.tool, _match(tool), names, f"{tool.returns:,}", f"{tool.before:,}", _saved(tool)])
     console().print(make_table(("Tool", "Match", "Rules", "Returns", "Characters", "Saved"), rows, texts=(0, 1, 2)))
     if any(tool.by_shape for tool in tools):
-        print("by shape: `rules add NAME` copies the rule; add the name of your tool to its `tool`")
+        print("by shape: `rules add NAME` copies the rule; `--tool TOOL` writes the name of your tool into it")
     if any(not tool.rules for tool in tools):
         print("no rule: `init` drafts one, and `--rules builtin --rules builtin:general` bounds all other returns")
 
@@ -92,8 +99,11 @@ def _saved(tool: Covered) -> str:
     return f"{tool.saved:.1%}" if tool.rules else "-"
 
 
-def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
-    """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
+def _add(names: Sequence[str], folder: Path, ruleset: Ruleset, tool: str | None) -> None:
+    """Copy rules with their samples, for `tool` if it is given.
+
+    Raises `CommandError` and copies nothing if a file exists or a name is unknown.
+    """
     known = {Path(rule.file).stem: rule for rule in ruleset.rules}
     files = {}
     for name in names:
@@ -102,6 +112,8 @@ def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> None:
         rule = known[name]
         file = Path(rule.file)
         text = read_file(file, MAX_RULE_BYTES).decode()
+        if tool is not None:
+            text = _TOOLS.sub(lambda _: f"tool: {json.dumps(escape(tool), ensure_ascii=False)}\n", text, count=1)
         if has_samples(file):
             for sample in _samples(rule, ruleset):
                 files[folder / sample.relative_to(file.parent)] = sample.read_bytes()

@@ -18,7 +18,7 @@ from reducer.formats import NOTATIONS, decode, read_as, unwrapped
 from reducer.rules import compile_rules
 from reducer.values import chars
 
-ENOUGH = 0.68
+ENOUGH = 0.55
 """The share of the characters that a draft should save."""
 BIG = 2000
 """Shorter answers are not worth reducing: about five hundred tokens."""
