@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reducer.analysis.drafting.names import is_known, is_writable, words
+from reducer.analysis.drafting.names import is_writable, words
 from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.texts import API_LINK
 from reducer.paths.written import path_text
@@ -22,8 +22,8 @@ _HEX = re.compile(r"[0-9a-fA-F:]{32,}\Z")
 _MANY, _SAMPLES, _FEW = 3, 50, 12
 """Values that are enough to judge a key, those that are compared, and different ones that are a small set."""
 _SHORT = 40
-_SENTENCE = 3
-"""The blanks that make a text a sentence."""
+_LARGE = 200
+"""Longer values are copies if they are equal once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +31,12 @@ class Field:
     """A key with plain values, or with lists of them.
 
     record: the path of its records, which are items of lists, values of maps, or answers
+    count: the number of its records
     """
 
     place: Profile
     record: Path
+    count: int
 
     @property
     def path(self) -> Path:
@@ -62,22 +64,11 @@ class Field:
         return bool(self.record) and len(self.place.values) >= _MANY
 
     @property
-    def is_known(self) -> bool:
-        """Whether it is named like a key that analysts use."""
-        return is_known(self.path)
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether its texts are sentences."""
-        spaces = 0
-        for text in self.some:
-            spaces += text.count(" ")
-        return bool(self.some) and spaces >= _SENTENCE * len(self.some)
-
-    @property
     def is_constant(self) -> bool:
-        """Whether it is equal in all items of its lists."""
-        return self.is_in_list and len(self.place.distinct) == 1
+        """Whether all items of its lists have it, with the same long sentence: a word may differ in other answers."""
+        distinct = self.place.distinct
+        is_same = len(distinct) == 1 and len(self.place.texts) == self.count
+        return self.is_in_list and is_same and len(min(distinct)) > _SHORT and " " in min(distinct)
 
     @property
     def is_small_set(self) -> bool:
@@ -94,12 +85,14 @@ class Field:
 def fields(root: Profile) -> dict[Path, Field]:
     """Return the fields that have values and that a step can name, by path."""
     found = {}
+    counts = {}
     for place in root.walk():
+        counts[place.path] = len(place.values)
         if place.is_field and is_writable(place.path) and not place.is_empty:
             record = place.path
             while record and type(record[-1]) is str:
                 record = record[:-1]
-            found[place.path] = Field(place, record)
+            found[place.path] = Field(place, record, counts[record])
     return found
 
 
@@ -123,19 +116,17 @@ def reason_of_value(field: Field) -> str:
     return ""
 
 
-def copies(root: Profile, little: int) -> dict[Path, Path]:
-    """Map the places whose values another place has too to that place: the first one, or one that analysts know.
+def copies(root: Profile) -> dict[Path, Path]:
+    """Map the places whose values another place has too to that place: the one that is less deep.
 
-    Places with less than `little` characters are copies only if their texts differ between items.
+    Only long values are copies, of which three differ, and very long ones. Short values may be equal by chance.
     """
     originals: dict[str, Profile] = {}
     found: dict[Path, Path] = {}
     for place in sorted(root.inner(), key=_rank):
         if type(place.path[-1]) is not str or is_below(place.path, found):
             continue
-        is_varied = len(place.distinct) >= _MANY and bool(place.texts)
-        is_large = place.chars >= little and not place.is_empty
-        if not (is_varied or is_large):
+        if place.is_empty or not _proves(place):
             continue
         original = originals.setdefault(_values(place), place)
         is_around = place.path[: len(original.path)] == original.path or original.path[: len(place.path)] == place.path
@@ -144,8 +135,14 @@ def copies(root: Profile, little: int) -> dict[Path, Path]:
     return found
 
 
-def _rank(place: Profile) -> tuple[bool, int, int]:
-    return not is_known(place.path), len(place.path), len(path_text(place.path))
+def _proves(place: Profile) -> bool:
+    """Return whether equal values at another place are no chance."""
+    size = place.chars / len(place.values)
+    return size > _LARGE or (size > _SHORT and len(place.distinct) >= _MANY)
+
+
+def _rank(place: Profile) -> tuple[int, int]:
+    return len(place.path), len(path_text(place.path))
 
 
 def _values(place: Profile) -> str:

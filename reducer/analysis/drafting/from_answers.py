@@ -18,7 +18,7 @@ from reducer.formats import NOTATIONS, decode, read_as, unwrapped
 from reducer.rules import compile_rules
 from reducer.values import chars
 
-ENOUGH = 0.68
+ENOUGH = 0.55
 """The share of the characters that a draft should save."""
 BIG = 2000
 """Shorter answers are not worth reducing: about five hundred tokens."""
@@ -103,6 +103,8 @@ def _first_enough(sketch: Sketch, settings: Mapping[str, Any], target: float | N
     """Return the trial of the first plan that saves enough, otherwise of the one that saves most."""
     best: Trial | None = None
     for plan in plans(sketch, is_strict=target is not None):
+        if plan.is_last and best is not None and best.saved * 2 >= ENOUGH:
+            break
         trial = _try_plan(sketch, plan, settings)
         if trial is not None and not trial.is_bare and (best is None or trial.saved > best.saved):
             best = trial

@@ -1,9 +1,9 @@
-"""How drafts limit lists: the severe and the newest items stay, or some of each type."""
+"""How drafts limit lists: the severe and the newest items stay, and those with rare states."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,10 @@ from reducer.paths.written import path_text
 
 _SEVERITY = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
 _TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
-_KIND = re.compile(
-    r"(?i)(?:type|kind|category|rule|reason|class|title|check|event|alert)(?:_?(?:id|name))?$|incident_?name$"
-)
 _NUMBER, _DATE, _WORD = 1, 2, 3
 """The kinds of ranks of values."""
 _FIRST_TIME = 10**8
 """Smaller numbers are no times."""
-_FEW = 12
-"""Types and severities that all stay."""
 _MARKED = 8
 """The different values that a marker counts."""
 _NO_COUNT = re.compile(r"[,;\]]")
@@ -61,20 +56,6 @@ class Items:
                     return field
         return None
 
-    def kinds(self, most: int) -> list[Field]:
-        """Return the fields that name the type and the severity of each item; each has few values."""
-        kind: list[Field] = []
-        severity: list[Field] = []
-        for field in self.fields:
-            different = len(field.place.distinct)
-            if not 1 < different <= max(most, _FEW) or different * 2 > self.count:
-                continue
-            if _SEVERITY.search(path_text(field.keys)) and field.is_small_set:
-                severity = severity or [field]
-            elif _KIND.search(field.name) and (not kind or different > len(kind[0].place.distinct)):
-                kind = [field]
-        return kind + severity
-
     def _has_ranks(self, field: Field, kinds: Sequence[int]) -> bool:
         """Return whether almost all items have values of one kind, and not all the same."""
         values = field.place.scalars
@@ -95,11 +76,8 @@ def items_at(place: Profile, fields: Mapping[Path, Field]) -> Items:
 
 def limited(items: Items, amount: int) -> tuple[dict[str, Any], str]:
     """Return the action that keeps about `amount` items of each list, and which of them stay."""
-    kinds = [] if items.place.is_map else items.kinds(amount)
     severity, time = items.severity(), items.time()
-    mark = {} if items.place.is_map else {"mark": _mark((*kinds, severity))}
-    if kinds:
-        return {"dedupe": _of_each(kinds, amount), **mark}, f"some of each {_names(kinds)} stay"
+    mark = {} if items.place.is_map else {"mark": _mark(severity)}
     action: dict[str, Any] = {"limit": ends(amount)}
     sorting = [*filter(None, (severity, time))]
     which = "both ends stay"
@@ -126,15 +104,6 @@ def _paths(fields: Sequence[Field]) -> list[str]:
     return found
 
 
-def _of_each(kinds: Sequence[Field], amount: int) -> dict[str, Any]:
-    """Return how to keep the first items with each combination of the values of fields."""
-    columns = [map(str, field.place.scalars) for field in kinds]
-    combinations = len(set(zip(*columns, strict=False)))
-    names = _paths(kinds)
-    by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
-    return {"by": by, "keep": max(1, amount // combinations)}
-
-
 def _rare(items: Items) -> str:
     """Return the condition for the few items with rare values of a small set of words, or an empty text."""
     for field in sorted(items.fields, key=lambda field: _SEVERITY.search(path_text(field.keys)) is None):
@@ -152,11 +121,8 @@ def _rare(items: Items) -> str:
     return ""
 
 
-def _mark(fields: Iterable[Field | None]) -> bool | str:
+def _mark(field: Field | None) -> bool | str:
     """Return the expression whose values the marker counts, or true."""
-    for field in fields:
-        if field is not None:
-            distinct = field.place.distinct
-            if len(distinct) <= _MARKED and field.is_small_set and not any(map(_NO_COUNT.search, distinct)):
-                return path_text(field.keys)
-    return True
+    if field is None or len(field.place.distinct) > _MARKED or not field.is_small_set:
+        return True
+    return True if any(map(_NO_COUNT.search, field.place.distinct)) else path_text(field.keys)

@@ -10,17 +10,15 @@ from reducer.analysis.drafting.lists import items_at, limited
 from reducer.analysis.drafting.names import is_writable, key_text
 from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.drafting.rule_text import Step, at, ends
-from reducer.analysis.drafting.sketch import UNKNOWN, Sketch
+from reducer.analysis.drafting.sketch import Sketch
 from reducer.analysis.texts import listed
 
 PRESERVED = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
-_BATCH = 0.1
-"""The share of the characters of the keys that are dropped together."""
 _MIN_LINES, _MAX_LINE = 20, 300
 _ALARMS = ("error", "fail", "warn", "fatal", "exception", "denied", "critical")
 
 
-_MOST_ITEMS, _FEWEST_ITEMS, _NEXT = 50, 3, 0.7
+_MOST_ITEMS, _FEWEST_ITEMS, _NEXT = 50, 24, 0.7
 """The items of a list that stay at first and at last, and the share of them that stays next."""
 _CHARS_OF_ITEM, _SHORT_TEXT = 20, 100
 
@@ -30,11 +28,13 @@ class Plan:
     """What a draft removes: places with the reason, and what exceeds the bounds; entities stay if it `protects`.
 
     items: the number of items of a list that stay, which all other bounds follow from; 0 if all stay
+    is_last: also limit lists that are about entities, of whose items the entities stay; for answers with nothing else
     """
 
     gone: Mapping[Path, str]
     items: int = 0
     protects: bool = True
+    is_last: bool = False
 
     @property
     def chars(self) -> int:
@@ -51,20 +51,13 @@ def plans(sketch: Sketch, is_strict: bool) -> Iterator[Plan]:
     """Yield plans that remove more and more. The last ones, if `is_strict`, also lose entities."""
     plan = Plan(sketch.redundant)
     yield plan
-    plan = replace(plan, items=_MOST_ITEMS)
-    yield plan
-    size = 0
-    for field in sketch.unknown:
-        plan = replace(plan, gone={**plan.gone, field.path: UNKNOWN})
-        size += field.place.chars
-        if size >= _BATCH * sketch.root.chars:
-            yield plan
-            size = 0
-    yield plan
+    yield replace(plan, items=_MOST_ITEMS)
     for items in _fewer(_FEWEST_ITEMS):
         yield replace(plan, items=items)
     for items in _fewer(1) if is_strict else ():
         yield replace(plan, items=items, protects=False)
+    for items in (_MOST_ITEMS, *_fewer(_FEWEST_ITEMS)):
+        yield replace(plan, items=items, is_last=True)
 
 
 def _fewer(fewest: int) -> Iterator[int]:
@@ -161,13 +154,18 @@ def _limits(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     for place in sketch.root.walk():
         if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or place.path in sketch.columns:
             continue
+        is_about_entities = plan.protects and _is_about_entities(place)
+        if is_about_entities and not plan.is_last:
+            continue
         is_top = {-1, None}.isdisjoint(place.path)
         amount = plan.items if is_top else max(1, plan.items // 2)
         if max(place.lengths) <= amount:
             continue
         action, which = limited(items_at(place, left), amount)
         if any(one.entities for one in place.walk()) and plan.protects:
-            action, which = {**action, "preserve": PRESERVED}, f"{which}; of the others, the entities"
+            # Objects of which only an entity stays would not be counted; the marker of texts mentions entities.
+            action = {**action, "preserve": PRESERVED if is_about_entities or not place.items_have_keys else []}
+            which += "; of the others, the entities" if is_about_entities else ""
         lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
         yield Step(at(place.path, action), f"{sum(place.lengths):,} items{lists}: {which}")
 
@@ -179,6 +177,14 @@ def _can_limit(place: Profile, gone: Mapping[Path, str]) -> bool:
     if place.is_map and not place.is_record_map:
         return False
     return not is_below(place.path, gone) and not _is_gone(place, gone)
+
+
+def _is_about_entities(place: Profile) -> bool:
+    """Return whether at least half of the items of a list contain an entity of their own: they are what it is about."""
+    found = set[tuple[str, str]]()
+    for one in place.walk():
+        found |= one.entities
+    return len(found) * 2 >= sum(place.lengths)
 
 
 def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:

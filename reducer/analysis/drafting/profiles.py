@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from reducer.analysis.drafting.names import is_id, is_known
+from reducer.analysis.drafting.names import is_id
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain, unwrapped
 from reducer.paths.written import Token
@@ -78,6 +78,11 @@ class Profile:
         if any(type(value) is not dict for value in values):
             return False
         return bool(set(values[0]).intersection(*values))
+
+    @property
+    def items_have_keys(self) -> bool:
+        """Whether the items of its lists, or the values of its maps, are objects or lists."""
+        return any(below.below for below in self.below.values())
 
     @cached_property
     def scalars(self) -> list[Any]:
@@ -158,13 +163,11 @@ def _add(place: Profile, value: Any, size: int, depth: int) -> int:
 
 
 def _opened(place: Profile, text: str, depth: int) -> tuple[Any, int]:
-    """Parse a text that contains structure. JSON under a key that analysts do not use is only a text."""
+    """Parse a text that contains structure."""
     parsed = parse_nested(text)
     if parsed is None:
         return text, depth
     if parsed[1].name == "JSON":
-        if type(place.path[-1]) is str and not is_known(place.path):
-            return text, depth
         place.json_texts += len(dump(text))
     return plain(parsed[0]), depth - 1
 

@@ -16,6 +16,7 @@ from reducer.rules import Ruleset, compile_rules
 
 _WIDTH = 110
 _MAX_NAME = 80
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -42,7 +43,7 @@ class DraftRule:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A drafted rule: the names and texts of its rule file and of its JSON sample."""
+    """A drafted rule: the names and texts of its rule file and of its sample, which is JSON or a text."""
 
     tool: str
     file: str
@@ -85,11 +86,19 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
         steps += [*([""] if number and reason else []), *([indent(reason, "  ")] if reason else []), _item(step.keys)]
     head = [*map(_comment, header), _entries({"version": 1, "tool": rule.tool, **gate})]
     sections = [head, steps, [_entries(others)] if others else []]
-    file, dumped = f"samples/{name}.json", json.dumps(test["sample"], ensure_ascii=False, indent=1)
-    sample = dumped.encode("utf-8", "backslashreplace").decode() + "\n"  # lone surrogates become their JSON escapes
+    file, sample = _sample(name, test["sample"])
     sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
     text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
     return Draft(rule.tool, f"{name}.yaml", text, sample_file=file, sample=sample)
+
+
+def _sample(name: str, content: Any) -> tuple[str, str]:
+    """Return the file and the text of a sample; only a text with lone surrogates or carriage returns is JSON."""
+    if type(content) is str and "\r" not in content and not _SURROGATE.search(content):
+        return f"samples/{name}.txt", content
+    dumped = json.dumps(content, ensure_ascii=False, indent=1)
+    # Lone surrogates become their JSON escapes.
+    return f"samples/{name}.json", dumped.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def file_names(tools: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a draft may remove of answers: keys that say nothing, and keys that are not named like those analysts use."""
+"""What a draft may remove of answers, whatever it saves: keys that say nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from reducer.paths.written import path_text
 Entities = Set[tuple[str, str]]
 LITTLE = 0.01
 """A place with a smaller share of the characters is not worth a step."""
-UNKNOWN = "not named like keys that analysts use"
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Sketch:
 
     @cached_property
     def _copies(self) -> Mapping[Path, Path]:
-        return copies(self.root, max(1, int(LITTLE * self.root.chars)))
+        return copies(self.root)
 
     @cached_property
     def used(self) -> Set[Path]:
@@ -91,23 +90,8 @@ class Sketch:
 
     def _reason(self, field: Field) -> str:
         """Return the reason that follows from the values beside a field, or an empty text."""
-        is_redundant = field.is_constant and not field.is_known and not self._holds_alone(field)
+        is_redundant = field.is_constant and not self._holds_alone(field)
         return "equal in all items" if is_redundant else ""
-
-    @cached_property
-    def unknown(self) -> Sequence[Field]:
-        """The fields that are not named like keys that analysts use, the largest first.
-
-        Fields stay that contain most of the answer, few different values, ids with links, sentences, or entities that
-        no other field contains.
-        """
-        found = []
-        for path, field in self.fields.items():
-            is_needed = path in self.used or path in self._copies.values()
-            says_much = field.is_prose or field.is_small_set or field.place.chars * 2 > self.root.chars
-            if not (is_needed or says_much or field.is_known or path in self.redundant or self._holds_alone(field)):
-                found.append(field)
-        return sorted(found, key=lambda field: -field.place.chars)
 
     @cached_property
     def _holders(self) -> Counter[tuple[str, str]]:

@@ -51,9 +51,14 @@ def loaded(draft: Draft) -> Ruleset:
     return ruleset
 
 
+def sample_of(draft: Draft) -> Any:
+    """Return the sample of a draft: the sample of a text is the text itself."""
+    return json.loads(draft.sample) if draft.sample_file.endswith(".json") else draft.sample
+
+
 def left_by(draft: Draft, content: Any = None) -> Any:
     """Reduce a content with a draft; without a content, its sample."""
-    return reduce_content(loaded(draft), "search", json.loads(draft.sample) if content is None else content)
+    return reduce_content(loaded(draft), "search", sample_of(draft) if content is None else content)
 
 
 def steps(draft: Draft) -> list[str]:
@@ -61,7 +66,7 @@ def steps(draft: Draft) -> list[str]:
 
 
 def assert_sound(draft: Draft, tool: str) -> None:
-    ruleset, sample = loaded(draft), json.loads(draft.sample)
+    ruleset, sample = loaded(draft), sample_of(draft)
     (rule,) = ruleset.rules_for(tool)
     (test,) = rule.tests
     outcome = attempt(ruleset, tool, sample)
@@ -95,24 +100,21 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
 
 
 def test_a_long_list_keeps_its_newest_and_states_what_it_saves() -> None:
-    draft = drafted({"total": 120, "hosts": HOSTS}, saves=ENOUGH)
+    draft = drafted({"total": 120, "hosts": HOSTS}, saves=ENOUGH / 2)
     assert steps(draft) == ["limit hosts"]
-    assert "  # Saves 70.6%: 120 items: the highest by `last_seen` stay; of the others, the entities.\n" in draft.text
-    assert "    limit: 16\n    sort_by: last_seen\n    mark: true\n" in draft.text
+    assert "  # Saves 47.5%: 120 items: the highest by `last_seen` stay; of the others, the entities.\n" in draft.text
+    assert "    limit: 50\n    sort_by: last_seen\n    mark: true\n" in draft.text
     assert "      preserves: [domain]\n" in draft.text
     hosts = [host for host in left_by(draft)["hosts"] if type(host) is dict]
     assert {host["host"] for host in hosts} == {host["host"] for host in HOSTS}
 
 
-def test_some_items_of_each_type_stay() -> None:
-    alerts = [{"id": n, "alert_type": f"rule {n * n % 7}", "severity": n % 2, "note": "x" * 40} for n in range(200)]
-    draft = drafted({"alerts": alerts}, saves=ENOUGH)
-    assert "dedupe: {by: '[alert_type, severity]', keep: " in draft.text
-    assert "mark: alert_type\n" in draft.text
-    left = [alert for alert in left_by(draft)["alerts"] if type(alert) is dict]
-    assert {(one["alert_type"], one["severity"]) for one in left} == {
-        (one["alert_type"], one["severity"]) for one in alerts
-    }
+def test_the_highest_stay_and_a_marker_counts_the_others() -> None:
+    alerts = [{"id": n, "severity": n % 10, "note": "x" * 40} for n in range(200)]
+    *left, marker = left_by(drafted({"alerts": alerts}, saves=ENOUGH))["alerts"]
+    severities = {alert["severity"] for alert in left}
+    assert severities == {*range(min(severities), 10)}
+    assert marker.startswith(f"…[{200 - len(left)} more items")
 
 
 def test_columns_copies_and_states_stay() -> None:
@@ -120,8 +122,10 @@ def test_columns_copies_and_states_stay() -> None:
     names = [{"name": name, "kind": "column"} for name in ("id", "host", "state", "load")]
     left = left_by(drafted({"columns": names, "rows": rows}, saves=ENOUGH))
     assert left["columns"] == names
-    links = [{"id": n, "shown": f"text {n * 7919} of all", "again": f"text {n * 7919} of all"} for n in range(40)]
-    flags = [{**link, "inKev": n % 3 == 0, "x_lang": "en" * 30} for n, link in enumerate(links)]
+    links = [
+        {"id": n, "shown": f"text {n * 7919} of all" * 4, "again": f"text {n * 7919} of all" * 4} for n in range(40)
+    ]
+    flags = [{**link, "inKev": n % 3 == 0, "x_lang": "the same " * 7} for n, link in enumerate(links)]
     draft = drafted(flags)
     first = left_by(draft)[0]
     assert ("shown" in first, "again" in first) in [(True, False), (False, True)]
@@ -131,7 +135,7 @@ def test_columns_copies_and_states_stay() -> None:
 
 
 def test_values_that_the_agent_used_stay() -> None:
-    items = [{"id": n, "zz_extra": f"value{n * 7919}", "note": f"w{n}" * 20, "host": "up"} for n in range(20)]
+    items = [{"id": n, "zz_extra": "the same value7919 " * 9, "other": "always this " * 9} for n in range(20)]
     for used in (set[str](), {"value7919"}):
         made = draft_rule("t", [items], "answers", "t", used=finder(used))
         assert made is not None
@@ -176,7 +180,7 @@ def test_steps_fit_the_shape_of_an_answer(content: Any, expected: list[str], tex
 
 SAME = [f"10:{n % 60:02} WARN job {n} took {n % 7} s" for n in range(300)]
 LOG = "\n".join([*SAME, *(f"host {n:c}{n:c} is up" for n in range(65, 400))])
-TEXTS = [("word " * 3000, ["truncate @"]), (LOG, ["dedupe @", "limit @"]), ("\n".join(SAME), ["dedupe @"])]
+TEXTS = [("word " * 3000, ["truncate @"]), (LOG, ["dedupe @"]), ("\n".join(SAME), ["dedupe @"])]
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS)
@@ -240,9 +244,9 @@ def test_there_is_no_draft_if_nothing_can_be_removed(content: Any) -> None:
 HOSTILE = {
     "levels in a text": "[" * 100_000 + "]" * 100_000,
     "not a number": {"a": [float("nan")] * 3000},
-    "lone surrogates": {"a\ud800": ["\udfff x" * 90] * 90},
+    "lone surrogates": {"a\ud800": ["\udfff x" * 900] * 90},
     "keys with newlines": [{"a\nb": "w" * 90, '"': n} for n in range(90)],
-    "huge numbers": [10**4000] * 20,
+    "huge numbers": [10**4000] * 200,
     "empty lists": [[[]] * 99] * 50,
 }
 
@@ -269,7 +273,7 @@ def sample(name: str) -> Any:
     ("content", "stays", "goes"),
     [
         ("code_hosting/samples/github_issues_npm.json", GITHUB, ["labels_url", "avatar_url", "followers_url"]),
-        ("platforms/samples/aws_ec2_instances.json", INSTANCES, ["AmiLaunchIndex", "EnaSupport"]),
+        ("platforms/samples/aws_ec2_instances.json", INSTANCES, []),
         (WIKI, ["73611", "It wipes"], []),
         (PULSE, [f"bad{n}.example.net" for n in range(324)], ['"content"']),
     ],
@@ -290,8 +294,8 @@ def test_ids_that_other_keys_refer_to_stay() -> None:
     nodes = [{"id": one, "name": f"n{number}", "x": 1.5, "y": 2.5} for number, one in enumerate(ids)]
     edges = [{"from": one, "to": other, "weight": 1} for one, other in pairwise(ids)]
     left = left_by(drafted({"nodes": nodes, "edges": edges}))
-    assert left["nodes"][0] == {"id": ids[0], "name": "n0"}
-    assert left["edges"][0] == {"from": ids[0], "to": ids[1]}
+    assert left["nodes"][0] == nodes[0]
+    assert left["edges"][0] == edges[0]
 
 
 def test_a_draft_saves_what_it_is_asked_for() -> None:
