@@ -146,4 +146,5 @@ def test_quoted_yaml_is_read_back(value: Any, flow: bool, unicode: bool) -> None
     text = yaml.dump(value, Dumper=Quoting, default_flow_style=flow, allow_unicode=unicode)
     # PyYAML does not escape these line separators, but rule files must.
     assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))
+    assume("\\b" not in text)  # W040: it is read as a backspace
     assert plain(valid(text)) == value
