@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.visitor import Options, TreeInterpreter
 
 from reducer.errors import shortened
-from reducer.paths.habits import correcting, doubts
+from reducer.paths.habits import correcting, probable_mistakes
 from reducer.paths.parser import FUNCTIONS, Node, parse
 from reducer.paths.syntax import PathError, Token
 from reducer.values import PLAIN, Unreducible, plain, shown
@@ -65,8 +65,8 @@ class Expression:
 
 
 def warnings_of(text: str, tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), `|` for or, and other doubts."""
-    warnings = [*doubts(text)]
+    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), `|` for or, and other mistakes."""
+    warnings = [*probable_mistakes(text)]
     for before, token in pairwise(tokens):
         is_compared = before.type in COMPARATORS
         if token.type == "pipe" and before.type == "literal":

@@ -113,9 +113,9 @@ def _rows(table: str) -> tuple[Row, ...]:
 
 
 @cache
-def _doubtful() -> tuple[Row, ...]:
+def _suspicious() -> tuple[Row, ...]:
     found: list[Row] = []
-    for reason, table in _tables()["doubtful"].items():
+    for reason, table in _tables()["suspicious"].items():
         found += table_rows(table, WORDS, reason)
     return tuple(found)
 
@@ -174,9 +174,9 @@ def _meant(text: str, tables: Iterable[str], compiler: Callable[[str], Any]) -> 
     return meant
 
 
-def doubts(text: str) -> Iterator[PathError]:
+def probable_mistakes(text: str) -> Iterator[PathError]:
     """Warn about the parts of a valid expression that probably mean something else."""
-    for row in _doubtful() if len(text) <= _MAX_CHARS else ():
+    for row in _suspicious() if len(text) <= _MAX_CHARS else ():
         for found in row.wrong.finditer(text):
             advice = f"write {row.corrected(found[0])}"
             yield PathError("W014", row.reason, found.start() + 1, len(found[0]), help=advice)
