@@ -65,7 +65,7 @@ class Expression:
 
 
 def warnings_of(text: str, tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), `|` for or, and other mistakes."""
+    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), `|` for or, and the like."""
     warnings = [*probable_mistakes(text)]
     for before, token in pairwise(tokens):
         is_compared = before.type in COMPARATORS

@@ -107,5 +107,7 @@ def _filled(content: Any, values: Mapping[str, Any]) -> Any:
         return values.get(content, content)
     for word, value in values.items():
         if word in content:
+            if type(value) is not str:
+                raise TypeError(f"{word} is not a text")
             content = content.replace(word, value.removeprefix("[?").removesuffix("]") if "[?" in value[:2] else value)
     return content
