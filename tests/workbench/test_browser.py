@@ -449,16 +449,6 @@ def test_enter_ends_a_line_and_takes_no_completion(start: Start, open_page: Open
     expect(page.locator(".cm-line", has_text="alw")).to_have_text("    alw")
 
 
-def test_the_editor_corrects_a_problem(start: Start, open_page: Open) -> None:
-    page = open_page(start())
-    replace(page, "limit: 3", "limt: 2")
-    expect(page.locator("#problems li")).to_have_count(1)
-    page.locator(".cm-content").press("F8")
-    page.locator(".cm-tooltip .cm-diagnosticAction", has_text="Fix").click()
-    expect(page.locator(".cm-content")).to_contain_text("limit: 2")
-    expect(page.locator("#problems li")).to_have_count(0)
-
-
 def test_a_value_far_down_is_shown_with_few_rows(start: Start, open_page: Open) -> None:
     rows = [{"name": f"row {n}"} for n in range(5000)]
     page = open_page(start({}, {"h.json": history(("list_rows", rows))}))
