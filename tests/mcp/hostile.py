@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 ROWS = [{"id": number, "body": "word " * 400} for number in range(10_000)]
+INFO = {"capabilities": {"tools": {}}, "serverInfo": {"name": "hostile", "version": "1"}}
 
 
 def answer(tool: str) -> str:
@@ -14,6 +15,8 @@ def answer(tool: str) -> str:
     if tool == "deep":
         return '{"content": [], "structuredContent": {"rows": ' + "[" * 100_000 + "]" * 100_000 + "}}"
     value: Any = ROWS
+    if tool == "few":
+        value = ROWS[:40]
     if tool == "surrogates":
         value = [{"id": "\ud83d", "body": "\udfff"} for _ in range(100)]
     if tool == "die":
@@ -24,12 +27,21 @@ def answer(tool: str) -> str:
 def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
-        result = "{}"
-        if request["method"] == "tools/list":
-            result = json.dumps({"tools": [{"name": name} for name in ("rows", "recall_tool_return")]})
+        if "id" not in request:
+            continue
+        key, value = "result", "{}"
+        if request["method"] == "initialize":
+            value = json.dumps({"protocolVersion": request["params"].get("protocolVersion"), **INFO})
+        elif request["method"] == "tools/list":
+            schema = {"type": "object"}
+            value = json.dumps(
+                {"tools": [{"name": name, "inputSchema": schema} for name in ("few", "recall_tool_return")]}
+            )
         elif request["method"] == "tools/call":
-            result = answer(request["params"]["name"])
-        print(f'{{"jsonrpc": "2.0", "id": {request["id"]}, "result": {result}}}', flush=True)
+            value = answer(request["params"]["name"])
+        else:
+            key, value = "error", '{"code": -32601, "message": "Method not found"}'
+        print(f'{{"jsonrpc": "2.0", "id": {json.dumps(request["id"])}, "{key}": {value}}}', flush=True)
 
 
 if __name__ == "__main__":

@@ -323,5 +323,5 @@ def test_a_server_that_dies_in_a_call(hostile: list[str | Path]) -> None:
 def test_a_tool_of_the_server_that_has_the_name_of_ours(hostile: list[str | Path]) -> None:
     _, (listed, called) = exchange(hostile, ("tools/list", ""), ("tools/call", "recall_tool_return"))
     names = [tool["name"] for tool in json.loads(listed)["result"]["tools"]]
-    assert names == ["rows", "recall_tool_return"]
+    assert names == ["few", "recall_tool_return"]
     assert "more items" in called
