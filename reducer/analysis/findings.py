@@ -11,7 +11,7 @@ from reducer.analysis.comparisons import Comparison, comparisons, lacking_text, 
 from reducer.analysis.counterexamples import expressions_of
 from reducer.analysis.explanation import Explanation, StepReport
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import explain, items_of, keys_of, paths_to, the_keys, type_name, values_of
+from reducer.analysis.query import explain, holders_of, items_of, keys_of, the_keys, type_name, values_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun
 from reducer.errors import counted, did_you_mean, nearest
@@ -442,10 +442,10 @@ def _absent(
             return None
         message = f"step {remover.number} (`{remover.name}`) removes `{text}`"
         return Finding("W062", message, _move(remover, f"`{text}`"), text)
-    finding = Finding("W061", f"no sample has the key `{text}`", "" if others else f"there are {the_keys(keys)}", text)
+    finding = Finding("W061", f"no sample has the key `{text}`", "" if others else f"the objects have {the_keys(keys)}", text)
     name, rest, dotted = chain[depth], chain[depth + 1 :], ".".join(chain[depth:])
     similar = nearest(name, set(keys) - others)
-    holders = paths_to(name, items) if not others or len(items) >= _MIN_ITEMS else []
+    holders = holders_of(name, items) if not others or len(items) >= _MIN_ITEMS else []
     if dotted in keys:
         quoted = ".".join([*chain[:depth], f'"{dotted}"'])
         fix = Fix(f"the name of this key contains dots: write '{quoted}'", {text: quoted})
@@ -453,7 +453,7 @@ def _absent(
     if similar and (not others or _is_misspelt(name, similar)):
         meant = similar
     elif len(holders) == 1:
-        meant = f"{holders[0]}.{name}"
+        meant = f"{path_text(holders)}.{name}"
     else:
         at = f"the objects at {the_keys(holders)} have it: add `.*` to the path, or one of these"
         return finding._replace(help=at) if holders and not others else finding
