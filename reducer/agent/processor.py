@@ -154,29 +154,37 @@ class Processor:
             return result
 
         result = list(messages)
-        for index in self._unfinished(messages) if repeats is None else range(len(messages)):
+        for index in self._unfinished(messages):
             result[index] = with_parts(messages[index], partial(change, index))
         if self.archive is not None and ctx is not None:
             store(self.archive, ctx, messages, attempts)
         self._report(attempts, dangling)
         return result
 
-    async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Reduce messages in a worker thread, so that the event loop does not wait for large contents."""
+    async def reduce(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+        """Reduce messages in a worker thread, so that the event loop does not wait for large contents.
+
+        Return the same list if all were reduced before.
+        """
+        if not self._unfinished(messages):
+            return messages
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
         return self(ctx, messages) if workflow() else await asyncio.to_thread(self, ctx, messages)
 
-    def _unfinished(self, messages: Sequence[ModelMessage]) -> list[int]:
-        """Return the numbers of the messages with a tool return that is not a result."""
-        numbers = []
-        known = self.known.get
+    def _unfinished(self, messages: Sequence[ModelMessage]) -> Sequence[int]:
+        """Return the numbers of the messages with a tool return that is not a result; for repeats, of all messages."""
+        if self._repeats:
+            return range(len(messages))
+        numbers: list[int] = []
+        get = self.known.get
         for number, message in enumerate(messages):
-            for part in message.parts if message.kind == "request" else ():
-                if type(part) is ToolReturnPart:
-                    _, content, result = known(id(part), _NEW)
-                    if content is not part.content or result is not None:
-                        numbers.append(number)
-                        break
+            if message.kind == "request":
+                for part in message.parts:
+                    if type(part) is ToolReturnPart:
+                        known = get(id(part), _NEW)
+                        if known.content is not part.content or known.result is not None:
+                            numbers.append(number)
+                            break
         return numbers
 
     def _result_of(self, part: ToolReturnPart, repeats: Repeats | None) -> ToolReturnPart | None:
