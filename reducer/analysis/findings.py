@@ -442,7 +442,8 @@ def _absent(
             return None
         message = f"step {remover.number} (`{remover.name}`) removes `{text}`"
         return Finding("W062", message, _move(remover, f"`{text}`"), text)
-    finding = Finding("W061", f"no sample has the key `{text}`", "" if others else f"the objects have {the_keys(keys)}", text)
+    advice = "" if others else f"the objects have {the_keys(keys)}"
+    finding = Finding("W061", f"no sample has the key `{text}`", advice, text)
     name, rest, dotted = chain[depth], chain[depth + 1 :], ".".join(chain[depth:])
     similar = nearest(name, set(keys) - others)
     holders = holders_of(name, items) if not others or len(items) >= _MIN_ITEMS else []
