@@ -120,7 +120,8 @@ def _table(report: Report, shown: Sequence[ToolReport]) -> Table:
     others = report.tools[len(shown) :]
     if others:
         calls = sum(tool.calls for tool in others)
-        before, after = sum(tool.before for tool in others), sum(tool.after for tool in others)
+        before = sum(tool.before for tool in others)
+        after = sum(tool.after for tool in others)
         numbers = _numbers(ToolReport("", (), calls, before, after))
         rows.append([f"and {counted(len(others), 'more tool')}", "", *numbers])
     sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
