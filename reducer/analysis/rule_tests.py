@@ -240,9 +240,7 @@ def _why_null(expression: Expression, checked: _Checked) -> str:
 
 
 def _preserves(types: tuple[str, ...], checked: _Checked) -> Iterator[Failure]:
-    vocabulary = checked.rule.vocabulary
-    scan = vocabulary.scanner(vocabulary.expand(types))
-    lost = missing(checked.content, checked.outcome.content, scan)
+    lost = missing(checked.content, checked.outcome.content, checked.rule.vocabulary.scanner(types))
     if lost:
         names = listed(f"{entity.value} ({entity.type})" for entity in lost)
         first = lost[0].value

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from reducer.entities.entity import ALL_TYPES, GROUPS
+from reducer.entities.entity import ALL_NAMES
 from reducer.paths.habits import Row, table_rows
 from reducer.rules.diagnostics import written
 
@@ -25,7 +25,7 @@ _WORDS: Mapping[str, str] = {
     "LEAF": r"[\w.@-]+",
     "NAMES": r"[\w.@-]+(?:, [\w.@-]+)*",
     "LIST": r"[\w.@*-]+(?:\s*[,;|]\s*[\w.@*-]+)+",
-    "TYPES": "(?:{0})(?:, (?:{0}))*".format("|".join((*ALL_TYPES, *GROUPS))),
+    "TYPES": "(?:{0})(?:, (?:{0}))*".format("|".join(ALL_NAMES)),
     "NUMBER": r"\d{1,15}",
     "OTHER": r"\d{1,15}",
     "THOUSAND": r"\d{3}",
