@@ -20,7 +20,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,9 +32,11 @@ from reducer import Reducer
 from reducer.cli import main
 
 ROOT = Path(__file__).parents[1]
+OTHERS = "reducer/agent/OTHERS.md"
+"""The guide for other frameworks. `tests/agent/test_others.py` runs its examples."""
 GUIDES = sorted(
     str(file.relative_to(ROOT))
-    for pattern in ("README.md", "rules/README.md", "reducer/**/README.md", "tests/README.md")
+    for pattern in ("README.md", "rules/README.md", "reducer/**/README.md", OTHERS, "tests/README.md")
     for file in ROOT.glob(pattern)
     if "node_modules" not in file.parts
 )
@@ -97,7 +99,20 @@ def content(block: Block) -> Any:
     return json.loads(block.body) if block.language == "json" else block.body.removesuffix("\n")
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+def needed(block: Block) -> str | None:
+    """Return the package that a block needs."""
+    for tag in block.tags:
+        if tag.startswith("needs="):
+            return tag.removeprefix("needs=")
+    return None
+
+
+def execute(guide: str, block: Block, names: dict[str, Any]) -> None:
+    """Execute a `python` block, with the lines of the guide in tracebacks."""
+    exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)
+
+
+@pytest.mark.parametrize("guide", [guide for guide in GUIDES if guide != OTHERS])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_examples(
     guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -109,14 +124,17 @@ def test_examples(
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)  # the example sets it
     for name, value in (environment | {"RAY_AUTH_MODE": "disabled"}).items():
         monkeypatch.setenv(name, value)
+    run_blocks(guide, [block for block in blocks(guide) if find_spec(needed(block) or "reducer")], capsys)
+
+
+def run_blocks(guide: str, chosen: Iterable[Block], capsys: pytest.CaptureFixture[str]) -> None:
+    """Run blocks of a guide in the current folder, and compare their output with the guide."""
     names: dict[str, Any] = {}
     printed = ""
     reducer: Any = None
     given = None
-    for block in blocks(guide):
+    for block in chosen:
         where = f"{guide}:{block.line}"
-        if any(tag.startswith("needs=") and not find_spec(tag[6:]) for tag in block.tags):
-            continue
         if printed:
             assert (block.language, block.tags) == ("text", []), f"{where}: the output of the example is missing"
             assert_prints(block.body, printed, where)
@@ -124,7 +142,7 @@ def test_examples(
         elif block.language == "python" and OTHER_VERSION not in block.tags:
             names = names if "continues" in block.tags else {}
             capsys.readouterr()
-            exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)
+            execute(guide, block, names)
             printed = capsys.readouterr().out
         elif block.language == "console":
             run_console(block, where, capsys)

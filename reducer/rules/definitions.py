@@ -204,7 +204,7 @@ def _network(definition: Definition, number: int, value: str) -> list[IPv4Networ
 def _value(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
     """Return the form of an ignored value that entities are compared with; report it if it is not an entity."""
     name = definition.name
-    for entity in vocabulary.scanner(frozenset({name}))(value):
+    for entity in vocabulary.scanner(name)(value):
         if entity.start == 0 and entity.end == len(value):
             return ignore_key(entity)
     # A custom type without finders is already reported.

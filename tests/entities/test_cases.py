@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from reducer import Reducer
 from reducer.entities import GROUPS, TYPES, Entity, expand, scan, scanner
 from reducer.entities.entity import ALL_TYPES
 from tests.entities.texts import TEXTS
@@ -226,8 +227,49 @@ def test_types_and_groups_select() -> None:
     assert expand(TYPES) == set(TYPES)
     assert all(set(types) <= set(ALL_TYPES) for types in GROUPS.values())
     assert expand(["observable"]).isdisjoint(TYPES)
-    with pytest.raises(KeyError, match="ip-src"):
-        scan(TEXT, ["cve", "ip-src"])
+    assert scan(TEXT, "ip") == scan(TEXT, ["ipv4", "ipv6"]) == list(scanner({"ip"})(TEXT)) != []
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ("ipv5", "unknown entity type ipv5; did you mean `ipv6`?"),
+        (["cve", "IPv4"], "unknown entity type IPv4; did you mean `ipv4`?"),
+        ({"hostname"}, "unknown entity type hostname; did you mean `domain`?"),
+        (["nonsense"], f"unknown entity type nonsense; expected one of {', '.join((*ALL_TYPES, *GROUPS))}"),
+    ],
+)
+def test_an_unknown_type_is_an_error_that_names_the_nearest_one(types: str | list[str], message: str) -> None:
+    for read in (scanner, expand, lambda types: scan(TEXT, types)):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            read(types)
+
+
+def test_bytes_are_read_as_utf_8_and_positions_count_characters() -> None:
+    data = "\ufeffü 日本 münchen.de ".encode() + b"\xff\xfe 192.0.2.1 \xe2\x82"
+    assert scan(data) == scan(data.decode(errors="replace"))
+    assert [(e.value, e.start) for e in scan(data)] == [("münchen.de", 6), ("192.0.2.1", 20)]
+    assert scan(b"evil.com", key="host") == scan("evil.com", key="host")
+
+
+def test_the_rules_of_a_folder_define_types_and_ignore_values(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "version: 1\nentities: {ticket: {words: [INC-7]}, domain: {ignore: [evil.com]}}\n", encoding="utf-8"
+    )
+    reducer = Reducer.load(tmp_path)
+    for rules in (reducer, reducer.ruleset):
+        assert [e.value for e in scan("INC-7: bad.com, www.evil.com", rules=rules)] == ["INC-7", "bad.com"]
+        assert [e.value for e in scan("INC-7: bad.com, www.evil.com", "ticket", rules=rules)] == ["INC-7"]
+    assert [e.value for e in scan("INC-7: bad.com, www.evil.com")] == ["bad.com", "www.evil.com"]
+    with pytest.raises(ValueError, match=r"^unknown entity type tickets; did you mean `ticket`\?$"):
+        scanner("tickets", reducer)
+    with pytest.raises(TypeError, match=r"^rules must be loaded: rules=Reducer.load\('rules'\)$"):
+        scan("INC-7", rules=Path("rules"))  # type: ignore[arg-type]
+
+
+def test_an_entity_is_written_as_a_row() -> None:
+    found = {"type": "domain", "value": "evil[.]com", "canonical": "evil.com", "start": 6, "end": 16}
+    assert scan("C2 at evil[.]com")[0].to_dict() == {**found, "evidence": "defanged"}
 
 
 def test_a_scanner_is_made_once_and_shared_by_threads() -> None:
