@@ -245,13 +245,12 @@ def rows_of(written: bytes) -> Iterator[Row]:
 
 # --- the text around a name
 
-# The word before a name or an address and what separates them, in reversed bytes: a search would try every position.
-_WORD_BEFORE = re.compile(
-    rb"""(?P<between>[\"\':= .()\[\]<>\\`]{0,8})(?:(?:ot|ni|si|ta|saw)[ ])?"""
-    rb"(?P<word>(?:2(?=[cC])|[A-Za-z_\x05-])[A-Za-z0-9_&\x05-]{0,31})"
+# A word before a host, and what separates them, in reversed bytes: a search would try every position.
+_HOST_WORD = re.compile(
+    rb"""(?: (?P<key>["'`][ ]?[:=][ ]?["']?|=|[ ]:) | ["'`(\[]?[ ]:? ) (?:(?:ot|ni|si|ta|saw)[ ]|\][A-Z]{1,5}\[)?
+    (?P<word>d[ \t]{0,2};|(?:2(?=[cC])|[A-Za-z])[A-Za-z0-9_.:&-]{0,40})""",
+    re.VERBOSE,
 )
-_KEYED = re.compile(rb"""["'`][ ]?[:=][ ]?["']?|=|[ ]:""")  # reversed
-_SPACED = re.compile(rb"""["'`(\[]?[ ]:?""")
 
 
 class Around(NamedTuple):
@@ -300,23 +299,19 @@ _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]
 _MENTIONED = re.compile(rb"mentions:? (?:[^\]\n]{1,180}, )?\Z")
 
 
-def _word_before(before: bytes) -> tuple[bytes, bytes]:
-    """Return the word in the reversed text before a name or an address, and what separates them, reversed."""
-    m = _WORD_BEFORE.match(before)
-    return (m["word"][::-1], m["between"]) if m else (b"", b"")
-
-
-def _last_part(word: bytes) -> bytes:
-    """Return the last part of a word: `version` of `agent_version`."""
-    return word.replace(b"-", b"_").rpartition(b"_")[2]
-
-
 def _is_after_word(at: Around) -> bool:
     """Return whether the word before a name is the key of a host, or followed by a host: `host=`, `GET `."""
-    word, between = _word_before(at.data[max(0, at.start - 48) : at.start][::-1])
-    if _SPACED.fullmatch(between) and (word in _METHODS or word.lower() in _HOST_WORDS):
+    m = _HOST_WORD.match(at.data[max(0, at.start - 48) : at.start][::-1])
+    if m is None:
+        return False
+    word = m["word"][::-1]
+    lower = word.lower()
+    if word in _METHODS or lower in _HOST_WORDS:
         return True
-    return _last_part(word.lower()) in _HOST_KEYS and _KEYED.fullmatch(between) is not None
+    if not m["key"]:
+        return False
+    is_field = lower.startswith((b"dns.", b"dns_", b";")) or lower.endswith(b":value")  # DNS, DKIM, STIX
+    return is_field or re.split(rb"[-_.:]", lower)[-1] in _HOST_KEYS
 
 
 def is_mentioned(data: bytes, start: int) -> bool:
@@ -422,17 +417,6 @@ HOST: tuple[Row, ...] = (
     ),
     Row("a word or a key that names a host", 14, _is_after_word, "nslookup evil.rs"),
     Row(
-        "a field of DNS, DKIM or STIX",
-        14,
-        _before(
-            rb"""(?: d(?<![A-Za-z]d)ns[._][A-Za-z._]{1,24}["']? | :value["']? )[ ]?[:=][ ]?["'`]?
-            | (?:query\[[A-Z]{1,5}\]|reply|cached|forwarded)[ ] | ;[ \t]{0,2}d=""",
-            b" :=\"'`",
-            36,
-        ),
-        "[domain-name:value = 'evil.rs']",
-    ),
-    Row(
         "a mention in a marker",
         14,
         lambda at: is_mentioned(at.data, at.start),
@@ -486,6 +470,10 @@ _MOST = max(row.points for row in HOST) + max(row.points for row in PLACE)
 
 # --- the text around four numbers
 
+# The word before four numbers and what separates them, in reversed bytes.
+_WORD_BEFORE = re.compile(
+    rb"""(?P<between>[\"\':= .()\[\]<>\\`]{0,8})(?:(?:ot|ni)[ ])?(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})"""
+)
 # An operator that compares versions, and the word before it, in reversed bytes.
 _COMPARED = re.compile(
     rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [ ]{0,2},[\[(] | [~^](?![A-Za-z0-9]) | [<>](?=[A-Za-z0-9])
@@ -535,6 +523,11 @@ def _is_compared(at: Numbers) -> bool:
     return m is not None and not at.data.startswith(b">", at.end) and not _ADDRESSED.search(m["word"][::-1])
 
 
+def _last_part(word: bytes) -> bytes:
+    """Return the last part of a word: `version` of `agent_version`."""
+    return word.replace(b"-", b"_").rpartition(b"_")[2]
+
+
 def _is_after_version(at: Numbers) -> bool:
     last = _last_part(at.word)
     if last in (b"v", b"ver") and at.between.strip(b"<>\\") != at.between:
@@ -563,8 +556,9 @@ FOUR_NUMBERS = Row("four numbers", 1, lambda at: True, "1.2.3.4")
 def version_rows(data: bytes, start: int, end: int) -> Iterator[Row]:
     """Yield the rows that apply to the four numbers `data[start:end]`: without any, they are an address."""
     before = data[max(0, start - 48) : start][::-1]
-    word, between = (b"", b"") if before[:1] in (b"|", b"@", b"`") else _word_before(before)
-    at = Numbers(data, start, end, before, word.lower(), between)
+    m = _WORD_BEFORE.match(before)
+    word, between = (m["word"][::-1].lower(), m["between"]) if m and before[:1] != b"`" else (b"", b"")
+    at = Numbers(data, start, end, before, word, between)
     for row in VERSIONS:
         if row.points and row.applies(at):
             yield row

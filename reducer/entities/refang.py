@@ -76,7 +76,7 @@ _ESCAPE = re.compile(  # evil\\.com
 )
 _INVISIBLE = re.compile(rb"\x03\x03*")  # starts with a literal; `\x03+` would be tried at every byte, 70 MB/s
 _REPLACED = (
-    (b"&#", re.compile(rb"&#(?:46|x2[eE]);"), b"\x01"),
+    (b"&", re.compile(rb"&(?=#)#(?:46|x2[eE]);"), b"\x01"),  # a search for one literal is ten times as fast
     (b"]", _CLOSE, b"\x01"),
     (b"\\", _ESCAPE, b"//"),
     (b"\x03", _INVISIBLE, b""),
