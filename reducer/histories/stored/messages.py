@@ -66,14 +66,15 @@ def are_one_history(data: bytes) -> bool:
     first = lines[:end].rstrip()
     if not first.endswith(b"}") or not _NEXT_LINE.match(lines, end):
         return False
-    try:
-        source = Source(first, first)
-        return any(
-            is_message(source.decode(form.MESSAGE, source.root), form, source, True)
-            for form in filter(is_session, FORMATS)
-        )
-    except (MsgspecError, RecursionError):
-        return False
+    source = Source(first, first)
+    for form in filter(is_session, FORMATS):
+        try:
+            message = source.decode(form.MESSAGE, source.root)
+        except (MsgspecError, RecursionError):
+            return False
+        if is_message(message, form, source, strict=True):
+            return True
+    return False
 
 
 def _check_text(data: bytes) -> None:
