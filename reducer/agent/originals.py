@@ -34,7 +34,7 @@ def store(
     """Archive the originals of the changed parts of `messages` in the background."""
     changed = {id(one.old): one for one in attempts if one.is_changed}
     entries = []
-    for part, return_id in _return_ids(messages):
+    for part, return_id in _return_ids(messages) if changed else ():
         if id(part) in changed:
             entries.append(partial(_entry, changed[id(part)], return_id, _owner(ctx)))
     if entries:

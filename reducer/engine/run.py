@@ -135,7 +135,7 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
     steps = [_apply(step, work) for step in rule.steps]
     ran = [each.step for each in steps if each.ran and each.step is not None]
     for step in ran:
-        if step.op.runs_again:
+        if step.op.runs_again and any(each.changed for each in steps[step.number :]):
             step.apply(work)
     if rule.max_chars is None:
         restored = restore(work, rule, reads)

@@ -48,13 +48,14 @@ class Turn(Struct, gc=False):
 class ToolReturn(Struct, gc=False):
     """A tool return in a message: `part` counts from 0, and `contents` are all copies of its content.
 
-    If `tool` is None, the return has the tool of the nearest call before it with this id. `untouched` is the reason why
-    rules never apply; it is empty if they do. `at`: see `ToolCall`.
+    If `tool` is None, the return has the tool of the nearest call before it with this id, or else its own `name`.
+    `untouched` is the reason why rules never apply; it is empty if they do. `at`: see `ToolCall`.
     """
 
     call_id: Any
     contents: list[Any]
     tool: Any = None
+    name: Any = None
     part: int = 0
     untouched: str = ""
     timestamp: Any = None

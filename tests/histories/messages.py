@@ -107,6 +107,25 @@ def anthropic(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
     ]
 
 
+def bedrock(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    blocks: Any = [{"json" if isinstance(content, dict) else "text": content}]
+    if isinstance(content, list):
+        blocks = [{"text": part["text"]} if isinstance(part, dict) and "text" in part else part for part in content]
+    result = {"toolUseId": call_id, "content": blocks, "status": "error" if fails else "success"}
+    return [
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": call_id, "name": tool, "input": {}}}]},
+        {"role": "user", "content": [{"text": "go on"}, {"toolResult": result}]},
+    ]
+
+
+def gemini(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"name": tool, "id": call_id, "response": {"error" if fails else "result": content}}
+    return [
+        {"role": "model", "parts": [{"functionCall": {"name": tool, "id": call_id, "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": result}]},
+    ]
+
+
 def langchain_dict(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     calls = [{"name": tool, "args": {}, "id": call_id, "type": "tool_call"}]
     result = {"type": "tool", "content": content, "tool_call_id": call_id, "status": "error" if fails else "success"}
@@ -134,9 +153,11 @@ def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
 Turn = Callable[..., list[dict[str, Any]]]
 TURNS: dict[str, Turn] = {
     turn.__name__: turn
-    for turn in (openai_chat, openai_responses, anthropic, langchain_dict, langchain_dumps, vercel_ai)
+    for turn in (openai_chat, openai_responses, anthropic, bedrock, gemini, langchain_dict, langchain_dumps, vercel_ai)
 }
 """Build a call and its return with an id and a content. Only some formats can say that a tool `fails`."""
+OWN_NAMES = ("gemini", "vercel_ai")
+"""Formats in which a return contains the name of its tool, so that it needs no id."""
 
 
 def shorter(tool: str, content: Any) -> Any:

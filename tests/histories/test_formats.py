@@ -19,15 +19,19 @@ from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
 from tests.helpers import table
-from tests.histories.messages import TURNS, edited, openai_chat, reduced_returns, shorter, vercel_ai
+from tests.histories.messages import OWN_NAMES, TURNS, edited, openai_chat, reduced_returns, shorter, vercel_ai
 
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(file.stem for file in DATA.glob("formats/*.json") if file.stem != "scenario")
 RECORDED = {name: name.removesuffix("_dict").removesuffix("_dumps").replace("_", "-") for name in NAMES}
 """The recorded histories and their formats."""
 CASES = table(__file__, "formats.yaml")
+ONE_CONTENT = ("gemini", "vercel_ai")
+"""Histories in which a result is one value, so that its two texts are one return."""
 ERRORS = {
     "anthropic": "it is an error",
+    "bedrock": "its outcome is error",
+    "gemini": "it is an error",
     "langchain": "its outcome is error",
     "vercel-ai": "its outcome is output-error",
 }
@@ -47,7 +51,9 @@ def messages(name: str) -> list[Any]:
 
 
 def listed(history: Any) -> list[Any]:
-    return history if isinstance(history, list) else history.get("messages") or history["input"]
+    if isinstance(history, list):
+        return history
+    return next(history[key] for key in ("messages", "input", "contents") if key in history)
 
 
 def stored(history: Any) -> bytes:
@@ -67,9 +73,10 @@ def formats_in(data: bytes) -> set[str]:
 
 def test_every_module_of_the_package_is_a_format() -> None:
     assert [form.NAME for form in FORMATS] == [
-        "anthropic", "langchain", "openai-chat", "openai-responses", "model-messages", "session", "vercel-ai",
+        "anthropic", "bedrock", "gemini", "langchain", "openai-chat", "openai-responses", "model-messages", "session",
+        "vercel-ai",
     ]  # fmt: skip
-    with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, langchain, model-"):
+    with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, bedrock, gemini, "):
         formats_of("openai")
 
 
@@ -109,7 +116,7 @@ def test_a_chat_without_tool_calls_is_a_history_without_returns(chat: Any) -> No
 
 @pytest.mark.parametrize("other", CASES["others"])
 def test_messages_of_other_libraries_are_refused(other: Any) -> None:
-    with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, langchain, "):
+    with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, bedrock, "):
         list(returns(stored(other)))
 
 
@@ -119,7 +126,7 @@ def test_messages_of_other_libraries_are_refused(other: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_returns_have_the_tools_of_their_calls(name: str) -> None:
     found = [(one.name, one.tool, one.untouched) for one in returns(recorded(name))]
-    pages = [("call_3", "read_article", "")] + ([] if name == "vercel_ai" else [("call_3#2", "read_article", "")])
+    pages = [("call_3", "read_article", "")] + ([] if name in ONE_CONTENT else [("call_3#2", "read_article", "")])
     assert found == [
         ("call_1", "list_hosts", ""),
         ("call_2", "search_alerts", ""),
@@ -132,14 +139,14 @@ def test_returns_have_the_tools_of_their_calls(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_contents_change(name: str) -> None:
     data = recorded(name)
-    assert len(reduced_returns(data)) == {"vercel_ai": 2, "openai_chat": 5, "openai_responses": 5}.get(name, 4)
+    counts = {"vercel_ai": 2, "gemini": 2, "openai_chat": 5, "openai_responses": 5}
+    assert len(reduced_returns(data)) == counts.get(name, 4)
     assert reduce_json(data, lambda tool, content: content) is data
 
 
 NO_CONTENT = [("c", None, "t"), ("c", 5, "t"), ("c", [], "t")]
 NO_CALL = [(None, "long text", "t"), (["c"], "long text", "t"), ("c", "long text", None), ("c", "long text", {"a": 1})]
-# A UI message has the tool in the type of the part, and needs no id to find it.
-ROWS = [(name, case) for name in TURNS for case in NO_CONTENT + NO_CALL * (name != "vercel_ai")]
+ROWS = [(name, case) for name in TURNS for case in NO_CONTENT + NO_CALL * (name not in OWN_NAMES)]
 
 
 @pytest.mark.parametrize(("name", "case"), ROWS)
@@ -151,7 +158,7 @@ def test_incomplete_returns_stay(name: str, case: tuple[Any, Any, Any]) -> None:
     assert len(events(before)) == len(events(after)) > 2
 
 
-@pytest.mark.parametrize("name", [name for name in TURNS if name != "vercel_ai"])
+@pytest.mark.parametrize("name", [name for name in TURNS if name not in OWN_NAMES])
 def test_a_return_answers_the_nearest_call_before_it(name: str) -> None:
     def tools(*messages: Any) -> list[str]:
         return [one.tool for one in returns(stored(messages))]
@@ -161,7 +168,8 @@ def test_a_return_answers_the_nearest_call_before_it(name: str) -> None:
     assert tools(first, second, answer, answer) == ["u", "u"]
     assert tools(first, answer, second) == ["t"]
     assert tools(answer, first) == [""]  # a call after its return
-    assert [one.untouched for one in returns(stored([answer, first]))] == ["it has no tool name"]
+    why = "no call before it has its id, and it has no tool name"
+    assert [one.untouched for one in returns(stored([answer, first]))] == [why]
 
 
 def test_an_id_of_calls_of_several_tools_in_one_response_is_ambiguous() -> None:
@@ -236,7 +244,7 @@ PLACES = CASES["places"]
 
 
 def place(name: str, index: int, nth: int) -> list[str | int]:
-    steps = PLACES[name][index].format(nth + (name == "anthropic" and index == 0)).split()
+    steps = PLACES[name][index].format(nth + (name in ("anthropic", "bedrock", "gemini") and index == 0)).split()
     return [int(step.rstrip("+")) + nth * step.endswith("+") if step[0].isdigit() else step for step in steps]
 
 
@@ -250,13 +258,14 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert check(stored(unknown))[0].message.startswith("the call of `list_hosts` has no return ")
     assert findings_in(edited(history, answers[1], "call_1")) == [("V030", at[1]), ("V033", at[3])]
     assert findings_in(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V032", at[3])]
-    assert findings_in(edited(history, answers[0])) == [("V030", at[0]), ("V037", at[2])]
-    assert findings_in(edited(history, calls[0], None)) == [("V037", at[0]), ("V032", at[2])]
+    needs_id = name != "gemini"
+    assert findings_in(edited(history, answers[0])) == [("V030", at[0]), *[("V037", at[2])] * needs_id]
+    assert findings_in(edited(history, calls[0], None)) == [*[("V037", at[0])] * needs_id, ("V032", at[2])]
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
     assert findings_in(both) == [("V036", at[0]), ("V036", at[2])]
-    start = 1 if name == "anthropic" else 2
+    start = 1 if name in ("anthropic", "bedrock", "gemini") else 2
     end = start + (3 if name == "openai_responses" else 1)
-    prefix = [step for step in calls[0] if step not in ("messages", "input")]
+    prefix = [step for step in calls[0] if step not in ("messages", "input", "contents")]
     assert ("V031", path_text(tuple(prefix))) in findings_in(messages(name)[:end])
 
 

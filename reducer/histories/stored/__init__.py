@@ -14,6 +14,7 @@ from reducer.histories.stored.returns import (
     reduce_repeats,
     returns,
     splice,
+    why_without_returns,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "reduce_repeats",
     "returns",
     "splice",
+    "why_without_returns",
 ]
