@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from reducer.entities.canonical import host_of
 from reducer.entities.custom import (
     CustomTypeError,
     Find,
@@ -171,7 +172,7 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, values: tuple[str, 
     suffixes: list[str] = []
     networks: list[IPv4Network | IPv6Network] = []
     for number, value in enumerate(values):
-        host = value.lower().removeprefix("*.").rstrip(".")
+        host = host_of(value.removeprefix("*.").rstrip("."))
         if name in GROUPS["ip"] and "/" in value:
             networks += _network(definition, number, value)
         elif name == "domain" and _HOST.fullmatch(host):
