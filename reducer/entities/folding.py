@@ -76,10 +76,8 @@ _ESCAPE = re.compile(  # evil\\.com
     re.VERBOSE,
 )
 _INVISIBLE = re.compile(rb"\x03\x03*")  # starts with a literal; `\x03+` would be tried at every byte, 70 MB/s
-_ENTITY = re.compile(rb"&#(?:46|x2[eE]);")
 _REPLACED = (
-    (b"&#46;", _ENTITY, b"\x01"),
-    (b"&#x2", _ENTITY, b"\x01"),
+    (b"&", re.compile(rb"&(?=#)#(?:46|x2[eE]);"), b"\x01"),  # a search for one literal is ten times as fast
     (b"]", _CLOSE, b"\x01"),
     (b"\\", _ESCAPE, b"//"),
     (b"\x03", _INVISIBLE, b""),
@@ -180,7 +178,7 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
         start, end, kind, canonical = found.pop()
         if type_and_evidence(kind)[0] not in types:
             continue
-        if 1 in (canonical or folded[start:end]):
+        if 1 in canonical:
             kind = intern(f"{kind} defanged")
         if is_ascii:
             if canonical not in decoded:
