@@ -336,22 +336,21 @@ class Place:
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
         node, value = self.omission(), self.value
-        planned = node.separate(value)
-        indices = [index for index in self.keys() if index not in planned]
-        objects = [value[index] for index in indices if type(value[index]) is dict]
-        keys = set[Any]().union(*objects)
+        planned, shared = node.separate(value), dict[int, Any]()
+        for index in self.keys():
+            if type(value[index]) is dict and index not in planned:
+                shared[index] = value[index]
+        keys = set[Any]().union(*shared.values())
         removed = keys - names
-        columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
-        have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
+        columns = ([*map(dict.get, shared.values(), repeat(key))] for key in removed)
+        have_media = ("kind" in keys and any(map(is_media, shared.values()))) or any(map(_hold_media, columns))
         if have_media or self.work.settings.all_keys or not TEXT.issuperset(map(type, keys)):
-            indices = self.keys()
-        else:
-            indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
-            if removed:
-                node.each = Version(self.work.step, names)
-                self.work.edits += 1
-        for index in indices:
-            if found := self._object_at(index):
+            shared = {}
+        elif removed:
+            node.each = Version(self.work.step, names)
+            self.work.edits += 1
+        for index in self.keys():
+            if index not in shared and (found := self._object_at(index)):
                 found.keep_keys(names)
 
     def empty(self, key: str) -> None:
