@@ -85,12 +85,6 @@ def prepare(ruleset: Ruleset) -> None:
             rule.vocabulary.everything()
 
 
-def rule_of(ruleset: Ruleset, tool: str, content: Any) -> Rule | None:
-    """Return the rule that applies to one return of `tool`, or None if there is none. Never raises."""
-    rules = ruleset.rules_for(tool)
-    return rules[0] if len(rules) == 1 else attempt(ruleset, tool, content).rule
-
-
 def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None, repeats: frozenset[str]) -> Outcome:
     # A live object is reduced as it is stored; an enum, for example, as its text.
     if type(content) not in PLAIN and type(content) is not tuple and (stored := shown(content)) is not content:
