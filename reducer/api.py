@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reducer.engine import attempt, prepare, reduce_content
+from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, RuleError
 from reducer.histories.repeats import INSTRUCTION, Repeats
 from reducer.rules import Ruleset, Texts, instructions, read_rules, rules_of
@@ -34,6 +35,11 @@ class Reducer:
 
     def __post_init__(self) -> None:
         prepare(self.ruleset)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The entity types of the rules, for `reducer.entities.scan(text, rules=reducer)`."""
+        return self.ruleset.vocabulary
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the texts of the rules and of their word lists, so that another process needs no files.

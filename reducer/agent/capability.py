@@ -141,11 +141,13 @@ class ReduceToolReturns(AbstractCapability[Any]):
         if self.persist:
             before = [*ctx.messages]
             after = await self._processor.reduce(ctx, before)
-            # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
-            reduced = dict(zip(map(id, before), after, strict=True))
-            ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]
-            sent = [reduced.get(id(message), message) for message in request_context.messages]
-            request_context.messages = await self._processor.reduce(ctx, sent)
+            if after is not before:
+                # PydanticAI finds the current request by identity, so a message in both lists must stay one object.
+                reduced = dict(zip(map(id, before), after, strict=True))
+                ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]
+                sent = [reduced.get(id(message), message) for message in request_context.messages]
+                request_context.messages = sent
+            request_context.messages = await self._processor.reduce(ctx, request_context.messages)
         return request_context
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:

@@ -34,7 +34,7 @@ def store(
     """Archive the originals of the changed parts of `messages` in the background."""
     changed = {id(one.old): one for one in attempts if one.is_changed}
     entries = []
-    for part, return_id in _return_ids(messages):
+    for part, return_id in _return_ids(messages) if changed else ():
         if id(part) in changed:
             entries.append(partial(_entry, changed[id(part)], return_id, _owner(ctx)))
     if entries:
@@ -71,8 +71,7 @@ def _process_token(process: int) -> str:
 
 
 def _entry(one: Attempt, return_id: ReturnId, owner: str) -> Entry:
-    version = one.outcome.rule.version if one.outcome.rule else ""
-    return Entry(return_id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
+    return Entry(return_id, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 
 def _return_ids(messages: Sequence[ModelMessage]) -> Iterator[tuple[ToolReturnPart, ReturnId]]:

@@ -82,9 +82,13 @@ def history_processor(
 class _Known(NamedTuple):
     """A part that was reduced before, its content then and its result, which is None if the part is a result itself."""
 
-    part: ref[ToolReturnPart]
+    part: ref[ToolReturnPart] | None
     content: Any
     result: ToolReturnPart | None
+
+
+_NEW = _Known(None, object(), None)
+"""What is known about a part that was not reduced before; no part has this content."""
 
 
 class Processor:
@@ -123,7 +127,7 @@ class Processor:
         clock = float if engine in REPLAYED else perf_counter  # in a workflow that is replayed, the time is always 0
         ruleset = self.reducer.ruleset  # `reload` can replace it at any time
         mentions = LaterMentions(messages) if self._references else None
-        last_response = max((number for number, one in enumerate(messages) if one.kind == "response"), default=-1)
+        last_response = _last_response(messages)
         attempts: list[Attempt] = []
         repeats = Repeats(partial(attempt, ruleset)) if self._repeats else None
         dangling = 0
@@ -149,24 +153,47 @@ class Processor:
                 self._remember(part, result)
             return result
 
-        result = [with_parts(message, partial(change, index)) for index, message in enumerate(messages)]
+        result = list(messages)
+        for index in self._unfinished(messages):
+            result[index] = with_parts(messages[index], partial(change, index))
         if self.archive is not None and ctx is not None:
             store(self.archive, ctx, messages, attempts)
         self._report(attempts, dangling)
         return result
 
-    async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Reduce messages in a worker thread, so that the event loop does not wait for large contents."""
+    async def reduce(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+        """Reduce messages in a worker thread, so that the event loop does not wait for large contents.
+
+        Return the same list if all were reduced before.
+        """
+        if not self._unfinished(messages):
+            return messages
         # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
         return self(ctx, messages) if workflow() else await asyncio.to_thread(self, ctx, messages)
+
+    def _unfinished(self, messages: Sequence[ModelMessage]) -> Sequence[int]:
+        """Return the numbers of the messages with a tool return that is not a result; for repeats, of all messages."""
+        if self._repeats:
+            return range(len(messages))
+        numbers: list[int] = []
+        get = self.known.get
+        for number, message in enumerate(messages):
+            if message.kind == "request":
+                for part in message.parts:
+                    if type(part) is ToolReturnPart:
+                        known = get(id(part), _NEW)
+                        if known.content is not part.content or known.result is not None:
+                            numbers.append(number)
+                            break
+        return numbers
 
     def _result_of(self, part: ToolReturnPart, repeats: Repeats | None) -> ToolReturnPart | None:
         """Return the result for a part that was reduced before, or None.
 
         A result is not used again if the history no longer contains an earlier return that its markers name.
         """
-        known = self.known.get(id(part))
-        if known is None or known.content is not part.content:
+        known = self.known.get(id(part), _NEW)
+        if known.content is not part.content:
             return None
         if known.result is None:
             return part
@@ -175,6 +202,12 @@ class Processor:
     def _remember(self, part: ToolReturnPart, result: ToolReturnPart | None) -> None:
         key = id(part)
         self.known[key] = _Known(ref(part, lambda _: self.known.pop(key, None)), part.content, result)
+
+
+def _last_response(messages: Sequence[ModelMessage]) -> int:
+    """Return the number of the last response, or -1."""
+    numbers = reversed(range(len(messages)))
+    return next((number for number in numbers if messages[number].kind == "response"), -1)
 
 
 def _attempt(

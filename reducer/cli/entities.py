@@ -5,8 +5,8 @@ examples:
       each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
       only these types and groups, with JSON paths
-  python -m reducer entities *.txt --format jsonl
-      every occurrence, one JSON object per line
+  python -m reducer entities *.txt --format csv
+      every occurrence with its file and place
   python -m reducer entities --explain report.txt
       why each name and address is a host, or why not
 
@@ -22,15 +22,15 @@ Exit codes: 0 done, 2 cannot run.
 
 from __future__ import annotations
 
-import json
+import csv
+import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import asdict
-
 from reducer.cli.arguments import parse, parser
-from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
+from reducer.cli.screen import CommandError, console, counted, make_table, print_json
 from reducer.cli.sources import choose_rules, load
 from reducer.entities import Entity
 from reducer.entities.entity import Scan, under_key
@@ -43,7 +43,7 @@ from reducer.paths.written import Token, path_text
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", __doc__, ("--rules",), formats=("table", "jsonl"))
+    reader = parser("entities", __doc__, ("--rules",), formats=("table", "json", "csv"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
@@ -54,25 +54,32 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules)).vocabulary if options.rules else BUILT_IN
-    for name in options.type:
-        if name not in vocabulary.names:
-            raise CommandError(f"unknown entity type {name}; {suggestion(name, vocabulary.names)}")
-    scan = vocabulary.scanner(vocabulary.expand(options.type)) if options.type else vocabulary.everything()
+    try:
+        scan = vocabulary.scanner(options.type or vocabulary.all_types)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
     sources = find_sources(options.files)
     if options.explain:
         for source in sources:
             _explain(source)
         return 0
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    rows = _rows(sources, scan)
+    if options.format == "json":
+        print_json([*rows])
+    elif options.format == "csv":
+        writer = csv.DictWriter(sys.stdout, (*Entity.__struct_fields__, "file", "place"), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        _print_table(rows, with_files=len(sources) > 1)
+    return 0
+
+
+def _rows(sources: Iterable[Source], scan: Scan) -> Iterator[dict[str, Any]]:
+    """Yield the fields of each entity in some files, with the name of the file and the place in it."""
     for source in sources:
         for entity, place in _spots(source, scan):
-            if options.format == "jsonl":
-                print(json.dumps({**asdict(entity), "file": source.name, "place": place}))
-            where = f"{source.name} {place}" if len(sources) > 1 else place
-            found.setdefault((entity.type, entity.canonical), []).append((entity.value, where))
-    if options.format == "table":
-        _print_table(found)
-    return 0
+            yield {**entity.to_dict(), "file": source.name, "place": place}
 
 
 def _explain(source: Source) -> None:
@@ -125,15 +132,20 @@ def _texts(value: Any, place: tuple[Token, ...] = (), key: str = "") -> Iterator
             yield from _texts(item, (*place, name), name)
 
 
-def _print_table(found: Mapping[tuple[str, str], Sequence[tuple[str, str]]]) -> None:
+def _print_table(rows: Iterable[Mapping[str, Any]], with_files: bool) -> None:
     """Print each entity once: its type, its first form, its count, and its first place."""
-    if not found:
+    first: dict[tuple[str, str], Mapping[str, Any]] = {}
+    counts = Counter[tuple[str, str]]()
+    for row in rows:
+        key = row["type"], row["canonical"]
+        first.setdefault(key, row)
+        counts[key] += 1
+    if not first:
         print("no entities")
         return
-    rows = []
-    for (kind, _), spots in found.items():
-        value, where = spots[0]
-        rows.append((kind, value, f"{len(spots):,}", where))
-    console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
-    total = sum(map(len, found.values()))
-    print(f"{counted(len(found), 'entity', 'entities')}, {counted(total, 'occurrence')}")
+    lines = []
+    for key, row in first.items():
+        where = f"{row['file']} {row['place']}" if with_files else row["place"]
+        lines.append((row["type"], row["value"], f"{counts[key]:,}", where))
+    console().print(make_table(("Type", "Entity", "Count", "First at"), lines, texts=(0, 1, 3)))
+    print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

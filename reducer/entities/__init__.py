@@ -3,7 +3,7 @@
 >>> [(e.type, e.value, e.canonical) for e in scan("C2 at evil[.]com")]
 [('domain', 'evil[.]com', 'evil.com')]
 
-`scan` takes a text and returns its entities in order; `scanner` returns a function that finds the given types. A scan
+`scan` takes a text and returns its entities in order; `scanner` returns a function that does so for many texts. A scan
 takes linear time for any text and never raises. Every value can be mentioned in a marker: scanned under the key
 `mentions`, it is the same entity, and it has no line break and no space at its ends; only a `user_agent` has a `, `.
 Tests check this for an example of each type, and a pattern of a rule file is refused if its values cannot be mentioned.
@@ -13,24 +13,64 @@ Tests check this for an example of each type, and a pattern of a rule file is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Protocol
 
 from reducer.entities.entity import GROUPS, TYPES, Entity, expand, under_key
 
-__all__ = ["GROUPS", "TYPES", "Entity", "expand", "scan", "scanner"]
+if TYPE_CHECKING:
+    from reducer.entities.vocabulary import Vocabulary
+
+__all__ = ["GROUPS", "TYPES", "Entity", "defang", "expand", "refang", "scan", "scanner"]
 
 
-def scan(text: str, types: Iterable[str] | None = None, key: str = "") -> list[Entity]:
-    """Return the entities of `types` in a text, in order. `types` are types and groups, or None for all default types.
+class Rules(Protocol):
+    """What has the entity types of rule files: a `Reducer` or a `Ruleset`."""
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The built-in types, and those of the rule files."""
+
+
+def scan(
+    text: str | bytes, types: str | Iterable[str] | None = None, key: str = "", rules: Rules | None = None
+) -> list[Entity]:
+    """Return the entities of `types` in a text, in order.
+
+    `types` and `rules`: see `scanner`. Bytes are decoded as UTF-8, and what is not UTF-8 becomes U+FFFD: the positions
+    of entities count characters of `text.decode(errors="replace")`, not bytes.
     The key under which a text is stored is evidence: a `version` is not an address, and a `hostname` may end in `.zip`.
-    Raises KeyError for an unknown type.
     """
-    find = scanner(frozenset(TYPES) if types is None else expand(types))
+    if isinstance(text, bytes):
+        text = text.decode(errors="replace")
+    find = scanner(types, rules)
     return list(under_key(find, key, text) if key else find(text))
 
 
-def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
-    """Return a function that returns the entities of `types` (without groups) in a text. Scanners are cached."""
-    from reducer.entities.search import compiled
+def scanner(types: str | Iterable[str] | None = None, rules: Rules | None = None) -> Callable[[str], Sequence[Entity]]:
+    """Return a function that returns the entities of `types` in a text. Scanners are cached.
 
-    return compiled(types)
+    `types` are a type or group, or several of them; None stands for all default types and those that `rules` define.
+    `rules` are a `Reducer` or a `Ruleset`, whose rule files can define types and values to ignore.
+    Raises ValueError for an unknown type, and TypeError for the path of rules, which must be loaded first.
+    """
+    from reducer.entities.vocabulary import BUILT_IN
+
+    if isinstance(rules, str | PathLike):
+        raise TypeError(f"rules must be loaded: rules=Reducer.load({str(rules)!r})")
+    vocabulary = BUILT_IN if rules is None else rules.vocabulary
+    return vocabulary.everything() if types is None else vocabulary.scanner(types)
+
+
+def refang(text: str) -> str:
+    """Return a text in which no address, domain, URL or e-mail address is defanged: `hxxp://evil[.]com` is a link."""
+    from reducer.entities.fanging import refanged, rewritten
+
+    return rewritten(text, refanged)
+
+
+def defang(text: str) -> str:
+    """Return a text in which all addresses, domains, URLs and e-mail addresses are defanged: `hxxp://evil[.]com`."""
+    from reducer.entities.fanging import defanged, rewritten
+
+    return rewritten(text, defanged)

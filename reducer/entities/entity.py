@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, lru_cache
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from reducer.entities.observables import TABLE
 from reducer.entities.words import word_lists
+from reducer.errors import did_you_mean, nearest
 
 
 class Entity(Struct, frozen=True, gc=False):
     """An indicator or a name in a text, so that `text[start:end] == value`.
 
-    `canonical` is the value for comparisons: refanged, with hosts and hex digits in lower case, and for a URL without
-    its last slash.
+    `canonical` is the value for comparisons: refanged, with hex digits in lower case, IPv6 addresses as in RFC 5952 and
+    host names in lower case and punycode. A URL has no default port, and no `/` as its whole path.
 
     `evidence` is what shows that a domain is one: `defanged`; `name` if the name alone does; `alone` if it is alone on
     its line, in its cell or in quotes; `host` if a word, a port, a path or a host beside it does; `code` if it is one
@@ -30,6 +31,10 @@ class Entity(Struct, frozen=True, gc=False):
     start: int
     end: int
     evidence: str = ""
+
+    def to_dict(self) -> dict[str, str | int]:
+        """Return the fields by name, in order, as values that JSON can write."""
+        return asdict(self)
 
 
 TYPES: tuple[str, ...] = (
@@ -45,6 +50,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 ALL_TYPES = (*TYPES, *GROUPS["observable"])
 """Also those that are read only on request."""
+ALL_NAMES = (*ALL_TYPES, *GROUPS)
+"""The names of all types and groups."""
 _NOT_IN_NAMES = re.compile("[^a-z0-9]")
 
 Match = tuple[int, int, str, bytes]
@@ -73,20 +80,30 @@ _NOT_MENTIONABLE = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|, |…\\[")
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
-def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
-    """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
+def expand(names: str | Iterable[str], known: Collection[str] = ALL_NAMES) -> frozenset[str]:
+    """Return the types for a name of a type or group, or for several. Raises ValueError for the first unknown name."""
     types: set[str] = set()
-    for name in names:
-        if name not in ALL_TYPES and name not in GROUPS and name not in custom:
-            raise KeyError(name)
+    for name in (names,) if isinstance(names, str) else names:
+        if name not in known:
+            raise ValueError(f"unknown entity type {name}; {expected(name, known)}")
         types.update(GROUPS.get(name, (name,)))
     return frozenset(types)
+
+
+def similar(name: str, known: Collection[str]) -> str:
+    """Return the types in `known` that were probably meant, or an empty text."""
+    return "` and `".join(types_for(name, known)) or nearest(name, known)
+
+
+def expected(name: str, known: Collection[str]) -> str:
+    """Return advice for an unknown type: the types that were probably meant, or else all that are known."""
+    return did_you_mean(similar(name, known)) or f"expected one of {', '.join(known)}"
 
 
 @cache
 def _types_by_name() -> dict[str, str]:
     types: dict[str, str] = {}
-    for kind in (*ALL_TYPES, *GROUPS):
+    for kind in ALL_NAMES:
         names = word_lists().get(b"also_" + kind.encode(), frozenset())
         for name in (kind, *(alias.decode() for alias in names)):
             types[_NOT_IN_NAMES.sub("", name)] = kind

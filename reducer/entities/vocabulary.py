@@ -8,11 +8,10 @@ from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import NamedTuple
 
-from reducer.entities import scanner
 from reducer.entities.custom import Find
 from reducer.entities.entity import (
+    ALL_NAMES,
     ALL_TYPES,
-    GROUPS,
     TYPES,
     Entity,
     Scan,
@@ -52,15 +51,15 @@ class Vocabulary:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all types and groups."""
-        return tuple(dict.fromkeys((*ALL_TYPES, *GROUPS, *self.custom)))
+        return tuple(dict.fromkeys((*ALL_NAMES, *self.custom)))
 
-    def expand(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
-        return expand(names, self.custom)
+    def expand(self, names: str | Iterable[str]) -> frozenset[str]:
+        """Return the types for names of types and groups. Raises ValueError for the first unknown name."""
+        return expand(names, self.names)
 
-    def scanner(self, types: frozenset[str]) -> Scan:
-        """Return a function that returns the entities of `types` (without groups) in a text."""
-        return _scanner(self, types)
+    def scanner(self, types: str | Iterable[str]) -> Scan:
+        """Return a function that returns the entities of types and groups in a text. Raises ValueError for others."""
+        return _scanner(self, self.expand(types))
 
     def scanner_of_many(self, types: frozenset[str]) -> ScanMany:
         """Return a function that scans many texts, and maps each text that contains entities to them."""
@@ -73,7 +72,7 @@ class Vocabulary:
 
     def everything(self) -> Scan:
         """Return a function that returns the entities of all default and custom types."""
-        return self.scanner(self.all_types)
+        return _scanner(self, self.all_types)
 
     @property
     def all_types(self) -> frozenset[str]:
@@ -86,7 +85,9 @@ BUILT_IN = Vocabulary({}, {})
 
 @lru_cache(maxsize=256)
 def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
-    scan = scanner(types.intersection(ALL_TYPES))
+    from reducer.entities.search import compiled
+
+    scan = compiled(types.intersection(ALL_TYPES))
     ignored = {kind: some for kind, some in vocabulary.ignored.items() if kind in types}
     finders = [find for kind, finders in vocabulary.custom.items() if kind in types for find in finders]
     if not finders and not ignored:

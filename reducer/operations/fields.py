@@ -23,9 +23,8 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
-from reducer.entities.entity import types_for
+from reducer.entities.entity import expected, similar
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.errors import did_you_mean, nearest
 from reducer.formats import Notation
 from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
@@ -321,11 +320,9 @@ MARK = Field(
 def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = "` and `".join(types_for(str(name), known)) or nearest(str(name), known)
-        advice = did_you_mean(near) or f"expected one of {', '.join(known)}"
-        raise PydanticCustomError(
-            "E090", "unknown entity type `{name}`", {"name": str(name), "help": advice, "near": near}
-        )
+        name = str(name)
+        context = {"name": name, "help": expected(name, known), "near": similar(name, known)}
+        raise PydanticCustomError("E090", "unknown entity type `{name}`", context)
     return name
 
 

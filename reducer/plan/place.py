@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
+from math import inf
 from typing import Any
 
 from reducer import markers
@@ -171,9 +172,8 @@ class Place:
 
     def hide_markers(self) -> None:
         """Leave out the markers of an earlier pass in every list at or below this place."""
-        for child in self.children():
-            if type(child.value) is list or type(child.value) is dict:
-                child.hide_markers()
+        for child in self.children(inf):
+            child.hide_markers()
 
     def entries(self) -> Sequence[Any]:
         """Return the indices of the kept items of this list, or the kept keys of this object if it is used as a map.
@@ -231,11 +231,36 @@ class Place:
             return Place(node.value, node.plan, node, 0, work=self.work, depth=depth, chain=chain)
         return Place(value, node, self, key, work=self.work, depth=depth, chain=chain)
 
-    def children(self) -> Iterator[Place]:
-        """Yield the place of every child that is not a number, a boolean or null."""
+    def children(self, longer_than: float = -1) -> Iterator[Place]:
+        """Yield the place of every child that is not a number, a boolean or null.
+
+        Texts without structure are left out if they have at most `longer_than` characters.
+        """
+        value, planned = self.value, self.node.inside if type(self.node) is Omission else ()
         for key in self.keys():
-            if type(self.value[key]) not in _NUMBERS:
+            kind = type(value[key])
+            if kind not in _NUMBERS and (kind is not str or key in planned or len(value[key]) > longer_than):
                 yield self.child(key)
+
+    def names(self) -> set[str]:
+        """Return all keys of this object, or of the objects in this list, even if they are not kept."""
+        if type(self.value) is dict:
+            return set(self.value)
+        names = set[str]()
+        for index in self.keys() if type(self.value) is list else ():
+            item = self.value[index]
+            if type(item) is dict and TEXT.issuperset(map(type, item)):
+                names.update(item)
+            elif found := self._object_at(index):
+                names.update(found.value)
+        return names
+
+    def _object_at(self, index: int) -> Place | None:
+        """Return the place of an item of this list if it is an object, also in a text or a live object."""
+        if type(self.value[index]) in _SIMPLE and not (type(self.node) is Omission and index in self.node.inside):
+            return None
+        child = self.child(index)
+        return child if type(child.value) is dict else None
 
     def objects(self) -> Iterator[Place]:
         """Yield the place of this object, or of each object in this list."""
@@ -248,7 +273,7 @@ class Place:
             if len(self.value) > longer_than:
                 yield self
             return
-        for child in self.children():
+        for child in self.children(longer_than):
             yield from child.texts(longer_than)
 
     # --- omissions
@@ -311,23 +336,22 @@ class Place:
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
         node, value = self.omission(), self.value
-        planned = node.separate(value)
-        objects = [value[index] for index in self.keys() if type(value[index]) is dict]
-        keys = set[Any]().union(*objects)
+        planned, shared = node.separate(value), dict[int, Any]()
+        for index in self.keys():
+            if type(value[index]) is dict and index not in planned:
+                shared[index] = value[index]
+        keys = set[Any]().union(*shared.values())
         removed = keys - names
-        columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
-        have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
+        columns = ([*map(dict.get, shared.values(), repeat(key))] for key in removed)
+        have_media = ("kind" in keys and any(map(is_media, shared.values()))) or any(map(_hold_media, columns))
         if have_media or self.work.settings.all_keys or not TEXT.issuperset(map(type, keys)):
-            indices = self.keys()
-        else:
-            indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
-            if removed:
-                node.each = Version(self.work.step, names)
-                self.work.edits += 1
-        for index in indices:
-            child = self.child(index) if type(value[index]) not in _SIMPLE else None
-            if child is not None and type(child.value) is dict:
-                child.keep_keys(names)
+            shared = {}
+        elif removed:
+            node.each = Version(self.work.step, names)
+            self.work.edits += 1
+        for index in self.keys():
+            if index not in shared and (found := self._object_at(index)):
+                found.keep_keys(names)
 
     def empty(self, key: str) -> None:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay.
@@ -383,7 +407,7 @@ class Place:
         if is_text and fits(self.value):  # data in a text must not become media items
             parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
-        for child in self.children():
+        for child in self.children(inf):
             child.unwrap()
 
     def _cut_so_far(self, head: int, tail: int) -> Cut:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from reducer.entities.entity import ALL_TYPES, GROUPS
+from reducer.entities.entity import ALL_NAMES
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
 from reducer.operations.op import Example, Op, enumerated
@@ -61,7 +61,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     rule = kinds.pop("RuleFile")
     keys = rule["properties"]
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
-    kinds["EntityType"] = {"enum": [*dict.fromkeys((*ALL_TYPES, *GROUPS, *entities))]}
+    kinds["EntityType"] = {"enum": [*dict.fromkeys((*ALL_NAMES, *entities))]}
     for action, op in operations().items():
         described = kinds[op.__name__]["properties"]
         described[action] |= {"description": _summary(op), "markdownDescription": hover(op)}

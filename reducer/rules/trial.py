@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import filterfalse
 from typing import Any
 
@@ -19,81 +18,8 @@ from reducer.rules.model import RuleFile
 from reducer.rules.parser import Place
 from reducer.rules.steps import works_on_each_item
 
-_CONDITION = r"([\w.]+) *(==|!=) *('[^'|&]*'|`[^`|&]*`)"
-_FILTER = re.compile(rf"\[\?({_CONDITION})\]")
-_SIMPLE = re.compile(_CONDITION)
-_OPPOSITES = {"==": "!=", "!=": "=="}
 _ATTEMPTS = 3
 """The number of changes after which a line must be valid."""
-
-
-def line_for(model: type[BaseModel], data: Any, context: Any, place: Place) -> str:
-    """Return a line to write instead of the one at a place of a rule file, or of one around it; empty if not known.
-
-    The line is valid at this place of the model.
-    """
-    if place[:1] in (("steps",), ("tests",)) and isinstance(_at(data, place[:1]), list) and len(place) > 1:
-        data = {"version": 1, "tool": "t", place[0]: [_at(data, place[:2])]}  # the other steps or tests do not matter
-        place = (place[0], 0, *place[2:])
-    trial = _Trial(model, data, context)
-    for (*owner, key), value in _around(data, place):
-        line = trial.valid(tuple(owner), key, Line({key: value}), _ATTEMPTS)
-        if line is not None:
-            step = _at(trial.data, place[:2])
-            others = operations().keys() & step.keys() - {key} if isinstance(step, dict) else ()
-            return _shown(line, is_only_action=bool(owner) and not others)
-    return ""
-
-
-def advice_for(data: Any, place: Place) -> str:
-    """Return advice without a line about a place of a rule file, or about a line around it; empty if not known."""
-    for (*_, key), value in _around(data, place):
-        advice = general_advice(key, value) if type(key) is str else ""
-        if advice:
-            return advice
-    return ""
-
-
-def home_of_step(data: Any, place: Place) -> str:
-    """Return where the only key of a step without an action belongs; empty if not known, or if it has several keys."""
-    step = _at(data, place)
-    if not isinstance(step, dict) or len(step) != 1 or not isinstance(place[-1], int):
-        return ""
-    [key] = step
-    homes: list[str] = []
-    for where, number in (("above", place[-1] - 1), ("below", place[-1] + 1)):
-        other = _at(data, (*place[:-1], number)) if number >= 0 else None
-        if not homes and isinstance(other, dict) and _takes(other, key):
-            homes.append(f"in the step {where}")
-    if key in RuleFile.model_fields and (key != "mark" or step[key] is False):  # a rule can only turn markers off
-        homes.append("at the top of the file")
-    return f"`{key}` is no action: write it {', or '.join(homes)}" if homes else ""
-
-
-def _takes(step: Mapping[str, Any], key: str) -> bool:
-    """Return whether a key can be added to a step with an action."""
-    actions = [op for verb, op in operations().items() if verb in step]
-    return key not in step and any(key in op.model_fields for op in actions)
-
-
-def into_filter(data: Any, place: Place) -> str:
-    """Return how a filter says what `always_keep` is meant to say in a step without `limit`; empty for other keys."""
-    step = _at(data, place[:-1])
-    if place[-1:] != ("always_keep",) or not isinstance(step, dict):
-        return ""
-    for verb, joined in (("drop", "[?{0} && {2}]"), ("keep", "[?{0} || {1}]")):
-        selected = _FILTER.fullmatch(str(step.get(verb)))
-        kept = _SIMPLE.fullmatch(str(step["always_keep"]))
-        if selected and kept:
-            key, operator, value = kept.groups()
-            opposite = f"{key} {_OPPOSITES[operator]} {value}"
-            line = f"{verb}: {written(joined.format(selected[1], kept[0], opposite))}"
-            return f"`always_keep` works with `limit` only; write the condition into the filter: {line}"
-        if str(step.get(verb)).startswith("[?"):
-            return f"`always_keep` works with `limit` only; write the condition into the filter of `{verb}`"
-        if verb in step:
-            return "`always_keep` works with `limit` only"
-    return ""
 
 
 def _around(data: Any, place: Place) -> Iterator[tuple[Place, Any]]:
@@ -103,12 +29,42 @@ def _around(data: Any, place: Place) -> Iterator[tuple[Place, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Advice:
     """A part of a rule file with its model, in which lines can be replaced."""
 
     model: type[BaseModel]
     data: Any
     context: Any
+
+    def line(self, place: Place) -> str:
+        """Return a line to write instead of the one at a place, or of one around it; empty if not known.
+
+        The line is valid at this place of the model.
+        """
+        data, trial = self.data, self
+        if place[:1] in (("steps",), ("tests",)) and isinstance(_at(data, place[:1]), list) and len(place) > 1:
+            # The other steps or tests do not matter.
+            trial = replace(self, data={"version": 1, "tool": "t", place[0]: [_at(data, place[:2])]})
+            place = (place[0], 0, *place[2:])
+        for (*owner, key), value in _around(trial.data, place):
+            line = trial.valid(tuple(owner), key, Line({key: value}), _ATTEMPTS)
+            if line is not None:
+                step = _at(trial.data, place[:2])
+                others = operations().keys() & step.keys() - {key} if isinstance(step, dict) else ()
+                return _shown(line, is_only_action=bool(owner) and not others)
+        return ""
+
+    def at(self, place: Place) -> str:
+        """Return a line, other advice, or an empty text."""
+        return self.line(place) or self.general(place)
+
+    def general(self, place: Place) -> str:
+        """Return advice without a line about a place, or about a line around it; empty if not known."""
+        for (*_, key), value in _around(self.data, place):
+            advice = general_advice(key, value) if type(key) is str else ""
+            if advice:
+                return advice
+        return ""
 
     def valid(self, owner: Place, key: str | int, line: Line, attempts: int) -> Line | None:
         """Return a valid line, made from `line` in some attempts, for a key of the list or mapping at `owner`."""
@@ -171,7 +127,7 @@ def _valid_step(line: Line, context: Any) -> Line | None:
         return None
     if step.get("path") == "@":
         del step["path"]
-    trial = _Trial(RuleFile, {"version": 1, "tool": "t", "steps": [step]}, context)
+    trial = Advice(RuleFile, {"version": 1, "tool": "t", "steps": [step]}, context)
     found = trial.valid(("steps",), 0, Line({0: step}), 1)
     return None if found is None else Line([*dict(found.content).values()], line.reason)
 

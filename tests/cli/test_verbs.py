@@ -25,8 +25,8 @@ def test_fix_keeps_permissions_and_leaves_no_temporary_file(folder: Path, cli: C
 
 def test_entities_in_utf_16_and_in_invalid_utf_8(folder: Path, cli: Cli) -> None:
     (folder / "note.txt").write_bytes("\nAPT28".encode("utf-16"))
-    assert cli("entities", "note.txt", "--format", "jsonl").json["place"] == "2:1"
-    found = cli("entities", "-", "--format", "jsonl", stdin=b"\xff 192.0.2.1\n").json
+    assert cli("entities", "note.txt", "--format", "json").json[0]["place"] == "2:1"
+    found = cli("entities", "-", "--format", "json", stdin=b"\xff 192.0.2.1\n").json[0]
     assert (found["file"], found["place"]) == ("standard input", "1:3")
 
 

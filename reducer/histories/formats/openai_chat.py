@@ -1,6 +1,7 @@
 """Messages of OpenAI's chat completions and compatible APIs: `{"role": ..., "content": ..., "tool_calls": [...]}`.
 
-A message with the role `tool` is a tool return. A chat without tool calls is also read as this format.
+A message with the role `tool` is a tool return. A chat without tool calls is also read as this format. Compatible APIs
+have parts of other types, such as Mistral's `document_url`; only parts for calls and results are of another format.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `cont
 HINTS = (b'role"',)
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _PARTS = ("text", "image_url", "input_audio", "file", "refusal")
+
+_OTHER = ("tool_use", "tool_result", "tool-call", "tool-result")
+"""Parts with these ends are of other formats."""
 
 
 class Function(Struct, gc=False):
@@ -37,12 +41,14 @@ class Call(Struct, gc=False):
 
 
 class ChatMessage(Struct, gc=False):
-    """A message. Other formats have `parts`."""
+    """A message. Ollama has no ids, and `tool_name` instead. Other formats have `parts`."""
 
     role: Any = None
     content: Json = UNSET
     tool_calls: Some[Call] = None
     tool_call_id: Any = None
+    name: Any = None
+    tool_name: Any = None
     parts: Json = UNSET
 
 
@@ -53,21 +59,32 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     if message.role not in _ROLES or message.parts is not UNSET:
         return False
     if message.role == "tool":
-        return not strict or type(message.tool_call_id) is str
+        return not strict or str in (type(message.tool_call_id), type(message.tool_name))
     is_written = source.mark(message.content) in ("[", '"') or numbered(message.tool_calls, Call)
-    return (bool(is_written) or not strict) and all(types(parts(message.content, source), _PARTS))
+    listed = parts(message.content, source)
+    if strict and not (is_written and (not listed or any(types(listed, _PARTS)))):
+        return False
+    return all(type(part.type) is str and not part.type.endswith(_OTHER) for _, part in listed)
 
 
 def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:
     if message.role == "tool":
-        yield from tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))
+        has_no_ids = message.tool_name is not None and message.tool_call_id is None
+        fields = {
+            "call_id": message.tool_call_id,
+            "name": message.tool_name or message.name,
+            "at": () if has_no_ids else ("tool_call_id",),
+        }
+        yield from tool_returns(message.content, source, **fields)
     elif message.role == "assistant":
         response = Turn(True, texts(message.content, source))
         for number, call in numbered(message.tool_calls, Call):
             called = call.function if type(call.function) is Function else call.custom
             if type(called) is Function:
                 arguments = called.input if called.arguments is UNSET else called.arguments
-                response.calls.append(ToolCall(called.name, call.id, arguments, at=("tool_calls", number, "id")))
+                has_no_ids = source.mark(arguments) == "{" and call.id is None  # Ollama writes arguments as objects
+                at = () if has_no_ids else ("tool_calls", number, "id")
+                response.calls.append(ToolCall(called.name, call.id, arguments, at=at))
         yield response
     else:
         yield Turn(False, [message.content])
