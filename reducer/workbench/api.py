@@ -144,7 +144,7 @@ def _rule(bench: Bench, *, name: str) -> Any:
     text, version = read(bench.folder, name)
     samples: list[str] = []
     if name.endswith((".yaml", ".yml")) and len(text) <= MAX_CHARS:
-        found, _ = benches.compiled_with_all(bench, name, text)
+        found, _ = benches.compiled(bench, name, text, with_all=True)
         samples = _sample_names(bench, *found) if found else []
     return {"text": text, "version": version, "samples": samples}
 
@@ -263,7 +263,7 @@ def _check(
     sample_name: str = "",
     sample: str | None = None,
 ) -> Any:
-    compiled, problems = benches.compiled_with_all(bench, name, text)
+    compiled, problems = benches.compiled(bench, name, text, with_all=True)
     found = set(problems)
     tests: list[Any] = []
     samples: list[str] = []
