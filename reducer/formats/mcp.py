@@ -7,8 +7,7 @@ resources are media items, which no step changes. Writing puts a reduced value i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert
@@ -187,33 +186,31 @@ def _read_structure(
     is_wrapped = structure.keys() == {"result"}  # the SDK of MCP wraps everything but objects
     value = structure["result"] if is_wrapped else structure
 
-    @cache
-    def write_copies() -> Callable[[Any], list[dict[str, Any]]]:
-        return _copies(blocks, structure, value)
-
     def write(new: Any) -> dict[str, Any]:
         whole = {"result": new} if is_wrapped else new
-        return {**result, "content": write_copies()(new), "structuredContent": whole}
+        return {**result, "content": _with_copies(blocks, structure, value, new), "structuredContent": whole}
 
     return value, Format(_NAME, write)
 
 
-def _copies(
-    blocks: Sequence[dict[str, Any]], structure: dict[str, Any], value: Any
-) -> Callable[[Any], list[dict[str, Any]]]:
-    """Return a function that writes a reduced value to the text blocks that are copies of it.
+def _with_copies(
+    blocks: Sequence[dict[str, Any]], structure: dict[str, Any], value: Any, new: Any
+) -> list[dict[str, Any]]:
+    """Return the text blocks with a reduced value in those that are copies of it.
 
     A block is a copy of the structure, of the value in it, or of one item of the value. Other blocks stay.
     """
     if type(value) is list and len(value) == len(blocks) and all(map(_is_copy_of_item, blocks, value)):
-        return lambda items: [{"type": "text", "text": _text_of(item)} for item in items]
-
-    def copy(block: dict[str, Any], new: Any) -> dict[str, Any]:
-        if _is_copy(block["text"], value):
-            return {**block, "text": _text_of(new)}
-        return {**block, "text": dump({"result": new})} if _is_copy(block["text"], structure) else block
-
-    return lambda new: [copy(block, new) for block in blocks]
+        return [{"type": "text", "text": _text_of(item)} for item in new]
+    written = []
+    for block in blocks:
+        text = block["text"]
+        if _is_copy(text, value):
+            text = _text_of(new)
+        elif _is_copy(text, structure):
+            text = dump({"result": new})
+        written.append({**block, "text": text})
+    return written
 
 
 def _is_copy_of_item(block: dict[str, Any], item: Any) -> bool:

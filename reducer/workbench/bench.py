@@ -134,13 +134,8 @@ def compiled(
             texts[other] = data
     ruleset, problems = compile_rules({**texts, file: text}.items())
     own = [one for one in problems if one.location.file == file or one.severity == "error"]
-    rule = own_rule(ruleset, file)
-    return (rule, ruleset) if rule and ruleset else None, own
-
-
-def own_rule(ruleset: Ruleset | None, file: str) -> Rule | None:
-    """Return the rule of a file."""
-    for rule in ruleset.rules if ruleset else ():
-        if rule.file == file:
-            return rule
-    return None
+    if ruleset is not None:
+        for rule in ruleset.rules:
+            if rule.file == file:
+                return (rule, ruleset), own
+    return None, own
