@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
-from ipaddress import ip_network
 from typing import NamedTuple
+
+from reducer.entities.canonical import address_of
 
 
 class Row(NamedTuple):
@@ -77,17 +78,17 @@ _BASE32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
 
 def _network(value: str) -> str:
-    try:
-        ip_network(value, strict=False)
-    except ValueError:
-        return ""
-    return value.lower()
+    written, _, bits = value.partition("/")
+    address = address_of(written)
+    return f"{address}/{bits}" if address and int(bits) <= (128 if ":" in address else 32) else ""
 
 
 def _endpoint(value: str) -> str:
-    host, _, port = value.lower().rpartition(":")
-    is_host = _network(host.strip("[]")) and ("." in host or "[" in host)
-    return value.lower() if is_host and 0 < int(port) < 65536 else ""
+    host, _, port = value.rpartition(":")
+    address = address_of(host.strip("[]"))
+    if host[0] == "[":
+        address = f"[{address}]"
+    return f"{address}:{port}" if address.strip("[]") and 0 < int(port) < 65536 else ""
 
 
 def _mac(value: str) -> str:

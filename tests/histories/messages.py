@@ -107,6 +107,14 @@ def anthropic(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
     ]
 
 
+def ag_ui(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called = {"id": call_id, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    return [
+        {"id": "m1", "role": "assistant", "toolCalls": [called]},
+        {"id": "m2", "role": "tool", "toolCallId": call_id, "content": content, **({"error": "no"} if fails else {})},
+    ]
+
+
 def bedrock(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     blocks: Any = [{"json" if isinstance(content, dict) else "text": content}]
     if isinstance(content, list):
@@ -116,6 +124,22 @@ def bedrock(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) ->
         {"role": "assistant", "content": [{"toolUse": {"toolUseId": call_id, "name": tool, "input": {}}}]},
         {"role": "user", "content": [{"text": "go on"}, {"toolResult": result}]},
     ]
+
+
+def claude_code(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": fails}
+    used = {"type": "tool_use", "id": call_id, "name": tool, "input": {}}
+    shown = content if isinstance(content, list) else {"stdout": content, "stderr": ""}
+    answer = {"role": "user", "content": [result]}
+    return [
+        {"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "content": [used]}},
+        {"type": "user", "sessionId": "s", "message": answer, "toolUseResult": shown},
+    ]
+
+
+def codex(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    items = openai_responses(call_id, content, tool)
+    return [{"timestamp": TIME, "type": "response_item", "payload": item} for item in items]
 
 
 def gemini(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
@@ -144,6 +168,19 @@ def langchain_dumps(call_id: Any, content: Any, tool: Any = "t", fails: bool = F
     ]
 
 
+def langgraph(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called, answer = langchain_dict(call_id, content, tool, fails)
+    return [called["data"], answer["data"]]
+
+
+def opentelemetry(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_call_response", "id": call_id, "name": tool, "result": content}
+    return [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": call_id, "name": tool, "arguments": {}}]},
+        {"role": "user", "parts": [result]},
+    ]
+
+
 def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     state = "output-error" if fails else "output-available"
     part = {"type": f"tool-{tool}", "toolCallId": call_id, "state": state, "input": {}, "output": content}
@@ -153,10 +190,24 @@ def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
 Turn = Callable[..., list[dict[str, Any]]]
 TURNS: dict[str, Turn] = {
     turn.__name__: turn
-    for turn in (openai_chat, openai_responses, anthropic, bedrock, gemini, langchain_dict, langchain_dumps, vercel_ai)
+    for turn in (
+        openai_chat,
+        openai_responses,
+        anthropic,
+        bedrock,
+        claude_code,
+        codex,
+        gemini,
+        ag_ui,
+        langgraph,
+        opentelemetry,
+        langchain_dict,
+        langchain_dumps,
+        vercel_ai,
+    )
 }
 """Build a call and its return with an id and a content. Only some formats can say that a tool `fails`."""
-OWN_NAMES = ("gemini", "vercel_ai")
+OWN_NAMES = ("gemini", "opentelemetry", "vercel_ai")
 """Formats in which a return contains the name of its tool, so that it needs no id."""
 
 
@@ -198,7 +249,7 @@ def reduced_returns(data: bytes) -> list[Return]:
     expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
     assert [one.content for one in after] == expected
     changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
-    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    spans = [[copy[1:] for one in compress(side, changed) for copy in one.copies] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
     return list(compress(before, changed))
 
