@@ -71,8 +71,7 @@ def _process_token(process: int) -> str:
 
 
 def _entry(one: Attempt, return_id: ReturnId, owner: str) -> Entry:
-    version = one.outcome.rule.version if one.outcome.rule else ""
-    return Entry(return_id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
+    return Entry(return_id, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 
 def _return_ids(messages: Sequence[ModelMessage]) -> Iterator[tuple[ToolReturnPart, ReturnId]]:

@@ -15,17 +15,15 @@ from reducer.analysis.texts import listed
 from reducer.errors import is_typo, shortened
 from reducer.paths import Expression, PathError, compile_expression
 
-KEY = r'(?:lower\()?(?:@|"[^"]*"|[A-Za-z_]\w*)(?:\.(?:"[^"]*"|\w+)|\[\d*\*?\])*\)?'
+_KEY = r'(?:lower\()?(?:@|"[^"]*"|[A-Za-z_]\w*)(?:\.(?:"[^"]*"|\w+)|\[\d*\*?\])*\)?'
 _WORD = r"'(?:[^'\\]|\\.)*'|`[^`]*`|-?\d+(?:\.\d+)?\b|[A-Za-z_]\w*\b(?![.(\[])"
 _PATTERNS = (
-    re.compile(rf"(?P<key>{KEY})\s*(?P<operator>[=!<>]=|[<>])\s*(?P<word>{_WORD})"),
-    re.compile(rf"(?P<operator>contains|starts_with|ends_with)\(\s*(?P<key>{KEY})\s*,\s*(?P<word>{_WORD})\s*\)"),
+    re.compile(rf"(?P<key>{_KEY})\s*(?P<operator>[=!<>]=|[<>])\s*(?P<word>{_WORD})"),
+    re.compile(rf"(?P<operator>contains|starts_with|ends_with)\(\s*(?P<key>{_KEY})\s*,\s*(?P<word>{_WORD})\s*\)"),
 )
 _BARE = re.compile(r"[A-Za-z_]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-_OPPOSITES = {"!=": "==", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
-_SPECIAL = frozenset({"true", "false", "null", "none"})
-_FLAGS = frozenset({"true", "false"})
+_LITERALS = {"true": "`true`", "false": "`false`", "null": "`null`", "none": "`null`"}
 _MAX_SHOWN = 40  # characters of a value in a message
 _MAX_ITEMS = 2000  # items with which a comparison is tried
 
@@ -54,11 +52,10 @@ class Comparison(NamedTuple):
             return f"{self.key} {self.operator} {self.word}"
         return f"{self.operator}({self.key}, {self.word})"
 
-    def applies(self, items: Sequence[Any]) -> bool:
-        """Return whether it tells some of the items from others: it, or its opposite, holds for a value."""
-        operators = {self.operator, _OPPOSITES.get(self.operator, self.operator)} - {"!="}
-        written = [compile_expression(self._replace(operator=operator).written()) for operator in operators]
-        return any(condition.holds(item) for condition in written for item in items)
+    def finds(self, items: Sequence[Any]) -> bool:
+        """Return whether it, or the opposite of `!=`, holds for an item."""
+        equal = self._replace(operator=self.operator.replace("!", "="))
+        return any(map(compile_expression(equal.written()).holds, items))
 
 
 def comparisons(condition: Expression) -> Iterator[Comparison]:
@@ -77,63 +74,70 @@ def meant(comparison: Comparison, items: Sequence[Any]) -> Comparison | None:
     values = values_of(comparison.key, items)
     if comparison.is_bare or not values:
         return None
-    if comparison.applies(items):
+    if comparison.operator[0] in "<>":
+        return _of_numbers(comparison, values)
+    if comparison.finds(items):
         return None
+    other = _in_other_type(comparison)
+    if other is not None and (other.finds(items) or _has_type_of(other, values)):
+        return other
     for variant in _variants(comparison, values):
-        if variant.applies(items):
+        if variant.finds(items):
             return variant
-    return _in_type_of(comparison, values) if comparison.operator in ("==", "!=") else None
+    return None
 
 
-def _in_type_of(comparison: Comparison, values: Sequence[Any]) -> Comparison | None:
-    """Return a comparison with true, false or a number in the type that all values have, or None if it has this type.
-
-    No value has to be equal: `true` is never equal to a text, whatever the text is.
-    """
-    word, kinds = comparison.value, set(map(type, values))
-    text = word if type(word) is str else json.dumps(word)
-    are_flags = {str(value).lower() for value in values} <= _FLAGS and text.lower() in _FLAGS
-    are_numbers = _is_number(word) and all(map(_is_number, values))
-    if len(kinds) > 1 or type(word) in kinds or not (are_flags or are_numbers):
+def _of_numbers(comparison: Comparison, values: Sequence[Any]) -> Comparison | None:
+    """Return a comparison of numbers, if all values are texts and some of them contain a number."""
+    is_of_texts = {str} == set(map(type, values)) and float in map(_kind, values)
+    if not is_of_texts or _kind(comparison.value) is not float:
         return None
-    if kinds == {str}:
-        return comparison._replace(word=f"'{text}'")
-    return comparison._replace(word=f"`{text.lower()}`" if are_flags else text)
+    return comparison._replace(key=f"to_number({comparison.key})", word=str(comparison.value))
+
+
+def _in_other_type(comparison: Comparison) -> Comparison | None:
+    """Return the comparison with a text instead of a number, true, false or null, or the reverse."""
+    value = comparison.value
+    if type(value) is not str:
+        return comparison._replace(word=f"'{json.dumps(value)}'")
+    word = value if _NUMBER.fullmatch(value) else _LITERALS.get(value.lower())
+    return comparison._replace(word=word) if word else None
+
+
+def _has_type_of(comparison: Comparison, values: Sequence[Any]) -> bool:
+    """Return whether all values are flags or numbers like the word of a comparison, and of its type."""
+    word = comparison.value
+    is_alike = set(map(_kind, values)) == {_kind(word)} <= {bool, float}
+    return is_alike and set(map(type, values)) == {type(word)} and comparison.operator in ("==", "!=")
+
+
+def _kind(value: Any) -> type:
+    """Return the type of a value, or of the flag or number that a text contains."""
+    text = str(value)
+    if text.lower() in ("true", "false"):
+        return bool
+    return float if _NUMBER.fullmatch(text) else type(value)
 
 
 def _variants(comparison: Comparison, values: Sequence[Any]) -> Iterator[Comparison]:
-    """Yield the comparison in other types, and with similar words among the values."""
-    value = comparison.value
-    text = value if type(value) is str else json.dumps(value)
-    if comparison.operator[0] in "<>":
-        if _is_number(value):
-            yield comparison._replace(key=f"to_number({comparison.key})", word=text)
+    """Yield the comparison for a list, and with similar words among the values."""
+    word = comparison.value
+    if type(word) is not str or not word:
         return
-    if type(value) is str and _is_number(value):
-        yield comparison._replace(word=value)
-    if type(value) is str and value.lower() in _SPECIAL:
-        yield comparison._replace(word=f"`{value.lower().replace('none', 'null')}`")
-    if comparison.operator == "==" and type(value) is str and value:
+    if comparison.operator == "==":
         yield comparison._replace(operator="contains")
     for other in values:
-        if type(other) is str and (similar := _similar(text, other, comparison.operator)):
+        if type(other) is str and (similar := _similar(word, other, comparison.operator)):
             yield comparison._replace(word=f"'{similar}'")
 
 
 def _similar(word: str, text: str, operator: str) -> str:
     """Return the text if it is similar to a word, or the part that has the letters of a word that is searched in it."""
-    if not word:
-        return ""
     folded, other = word.casefold(), text.casefold()
-    are_exchanged = folded[:1] == other[:1] and sorted(folded) == sorted(other)
-    if are_exchanged or is_typo(word, text, ()):
-        return text
-    at = other.find(folded) if operator[0] not in "=!" else -1
-    return text[at : at + len(word)] if at >= 0 else ""
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) or (type(value) is str and _NUMBER.fullmatch(value) is not None)
+    if operator not in ("==", "!=") and folded in other:
+        start = other.index(folded)
+        return text[start : start + len(word)]
+    return text if folded == other or is_typo(word, text, ()) else ""
 
 
 def values_of(key: str, items: Sequence[Any]) -> list[Any]:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from operator import itemgetter
 from typing import Any, NamedTuple
 
-from reducer.analysis.comparisons import Comparison, comparisons, lacking_text, literal, meant, values_text
+from reducer.analysis.comparisons import Comparison, comparisons, lacking_text, meant, values_text
 from reducer.analysis.counterexamples import expressions_of
 from reducer.analysis.explanation import Explanation, StepReport
-from reducer.analysis.fixes import Fix, filters, in_notation, of_condition, of_lists_below, of_unequal
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import explain, items_of, keys_of, path_of, paths_to, the_keys, type_name, values_of
+from reducer.analysis.query import explain, holders_of, items_of, keys_of, the_keys, type_name, values_of
 from reducer.analysis.texts import HASHES_AND_LINKS
 from reducer.engine import StepRun
 from reducer.errors import counted, did_you_mean, nearest
-from reducer.operations.dedupe import Dedupe
+from reducer.formats import NOTATIONS, read_as
 from reducer.operations.fields import SortKey
 from reducer.operations.keep import Keep
 from reducer.operations.op import named
 from reducer.paths import Chain, Expression, Shape, ValuePlace, compile_path, names_of, walk
-from reducer.paths.ranks import DATE, LEVEL, NUMBER, OTHER_TEXT, rank
+from reducer.paths.ranks import DATE, NUMBER, OTHER_TEXT, rank
 from reducer.paths.written import path_text
-from reducer.rules import Rule, Step
+from reducer.rules import Rule, Step, When
 from reducer.rules.parser import Place
 from reducer.values import Unreducible
 
@@ -40,6 +38,17 @@ _SEVERITY = re.compile(r"(?i)risk|score|sever|cvss|epss|confidence|malicious|thr
 """Numbers with such names are never sorted by the lowest by intention."""
 UNWANTED = frozenset({"W060", "W061", "W062", "W070", "W080", "W083"})
 """The codes of steps that do not find what they name, or remove everything. No fix leads to one of them."""
+
+
+class Fix(NamedTuple):
+    """A correction to try, which `help` describes: `words` maps parts of the texts of a step to what replaces them.
+
+    A safe fix can be applied without asking.
+    """
+
+    help: str
+    words: Mapping[str, str]
+    is_safe: bool = False
 
 
 class Run(NamedTuple):
@@ -73,8 +82,9 @@ class Finding(NamedTuple):
 
 def findings(rule: Rule, runs: Sequence[Run]) -> Iterator[tuple[Place, Finding]]:
     """Yield the findings about the gate, the steps and `max_chars` of a rule, each with its place in the rule file."""
-    for finding in _of_gate(rule, runs):
-        yield ("when",), finding
+    if rule.when is not None and runs:
+        for finding in _of_gate(rule, rule.when, runs):
+            yield ("when",), finding
     for step in rule.steps:
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for finding in _of_step(rule, step, runs):
@@ -95,18 +105,22 @@ def _broken_where(run: Run, broken: StepRun) -> tuple[Place, Finding]:
     return place, Finding("E073", f"after `{name}`, the `where` of the rule does not hold for {run.name}")
 
 
-def _of_gate(rule: Rule, runs: Sequence[Run]) -> Iterator[Finding]:
+def _of_gate(rule: Rule, when: When, runs: Sequence[Run]) -> Iterator[Finding]:
     """Yield the findings about the `when` of a rule."""
-    if rule.when is None or not runs:
-        return
-    missing = list(_of_condition(rule.when.where, (), 0, rule, runs)) if rule.when.where else []
+    never_runs = all(run.did.status == "gated" for run in runs)
+    for finding in _of_when("the rule", when, rule, runs):
+        if finding.code != "W063" or never_runs:
+            yield finding._replace(help=finding.help or "add a test with a return for which it holds")
+
+
+def _of_when(name: str, when: When, rule: Rule, runs: Sequence[Run]) -> Iterator[Finding]:
+    """Yield the findings about a `when` that holds for no sample."""
+    where = when.where
+    missing = list(_of_condition(where, (), 0, rule, runs)) if where else []
     yield from missing
-    if not missing and all(run.did.status == "gated" for run in runs):
-        message = "the rule never runs, because its `when` holds for no sample"
-        expressions = [(rule.when.where, ())] if rule.when.where else []
-        finding = _with_values(Finding("W063", message), expressions, 0, runs)
-        advice = "add a test with a return for which it holds"
-        yield finding._replace(help="; ".join(filter(None, (finding.help, advice))))
+    if not missing:
+        finding = Finding("W063", f"{name} never runs, because its `when` holds for no sample")
+        yield _with_values(finding, [(where, ())] if where else [], 0, runs)
 
 
 # --- steps
@@ -128,21 +142,11 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
         return
     if changed:
         yield from _emptied(step, changed)
-    elif not ran:
-        yield from _never_runs(rule, step, reached)
+    elif not ran and step.op.when is not None:
+        yield from _of_when(f"`{step.name}`", step.op.when, rule, reached)
     elif "*" not in rule.tools or step.path.text != "@":
         # The samples of a rule for all tools do not have to exercise each of its steps.
         yield _without_effect(rule, step, ran)
-
-
-def _never_runs(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
-    """Yield the findings about a step whose `when` holds for no sample."""
-    where = step.op.when.where if step.op.when else None
-    wrong = list(_of_condition(where, (), 0, rule, runs)) if where else []
-    yield from wrong
-    if not wrong:
-        message = f"`{step.name}` never runs, because its `when` holds for no sample"
-        yield _with_values(Finding("W063", message), expressions_of(step), step.number - 1, runs)
 
 
 def _report(run: Run, step: Step) -> StepReport:
@@ -171,74 +175,67 @@ def _without_effect(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
     if not any(_report(run, step).run.places for run in runs):
         return _finds_nothing(rule, step, runs)
     finding = Finding("W063", f"`{step.name}` changes nothing in any sample")
-    items = items_of(_values(runs, step.path.shape, step.number - 1))
-    words = [".".join(chain) for chain in step.op.names()]
-    if words and items and set(map(type, items)) == {str}:
-        cause = "the items are texts, which have no keys"
-        fixes = [fix._replace(help=f"{cause}: write {fix.help}") for fix in filters(step.op.verb(), words, items)]
-        return finding._replace(help=cause, fixes=tuple(fixes))
-    cause, fixes = _of_lists(step, items, runs) if [*step.op.shortens()] else ("", [])
-    if cause:
-        return finding._replace(help=fixes[0].help if len(fixes) == 1 else cause, fixes=tuple(fixes))
-    return _with_values(finding, expressions_of(step), step.number - 1, runs)
-
-
-def _of_lists(step: Step, items: Sequence[Any], runs: Sequence[Run]) -> tuple[str, list[Fix]]:
-    """Return the reason why a step removes no items, and what was meant."""
     found = _values(runs, step.path.shape, step.number - 1)
-    if found and set(map(type, found)) == {dict}:
-        return of_lists_below(step, found)
-    if isinstance(step.op, Dedupe) and step.op.dedupe.by is not None:
-        return of_unequal(step.op.dedupe.by, items)
-    return "", []
+    if [*step.op.names()] and set(map(type, items_of(found))) == {str}:
+        advice = "the items are texts, which have no keys: write a filter such as \"[?contains(@, 'part')]\""
+        return finding._replace(help=advice)
+    if [*step.op.shortens()] and set(map(type, found)) == {dict}:
+        lists = [key for key in keys_of(found) if list in map(type, values_of(key, found))]
+        if lists:
+            where = "the return" if step.path.text == "@" else f"`{step.path.text}`"
+            advice = f"{where} is an object: add the key of a list to `path`: {named(lists, 'or')}"
+            return finding._replace(help=advice)
+    return _with_values(finding, expressions_of(step), step.number - 1, runs)
 
 
 def _finds_nothing(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
-    reasons = [nothing for run in runs if (nothing := _report(run, step).nothing) is not None]
-    text = step.path.text
-    why = next((reason for reason in reasons if reason.path), reasons[0])
+    text, number = step.path.text, step.number - 1
     if any(run.is_wrapper for run in runs) and (wrapper := _WRAPPER.match(text)):
-        inside = _inside_wrapper(text[wrapper.end() :], runs)
-        message = f"`{text}` names the wrapper of MCP, which rules do not see"
-        return Finding("W067", message, text=text, fixes=(Fix(f"write `{inside}`", {text: inside}),))
+        rest = text[wrapper.end() :] or "@"
+        inside = (rest, rest.removeprefix("result").removeprefix(".") or "@", f"[*].{rest}")
+        fixes = tuple(Fix(f"write `{path}`", {text: path}) for path in inside)
+        return Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", text=text, fixes=fixes)
+    reasons = [nothing for run in runs if (nothing := _report(run, step).nothing) is not None]
+    why = next((reason for reason in reasons if reason.path), reasons[0])
     cause = why.message.removesuffix(f"; {did_you_mean(why.path)}")
-    finding = Finding("W060", f"`{text}` finds nothing in any sample", cause, text)
-    found = step.path.find(runs[0].left[step.number - 1])
+    found = step.path.find(runs[0].left[number])
     if found and type(found[0]) is str and str not in step.op.accepts:
-        return Finding("W060", cause, text=step.op.verb(), fixes=tuple(in_notation(step, found[0])))
-    removed = _removed(rule, step, runs)
-    if removed or why.is_removed:
-        return finding._replace(code="W062", help=removed or cause)
+        return Finding("W060", cause, _notation(found[0]), step.op.verb())
+    finding = Finding("W060", f"`{text}` finds nothing in any sample", cause, text)
+    at_first = compile_path(explain(step.path, runs[0].left[0]).path or text)
+
+    def finds(number: int) -> bool:
+        return any(at_first.find(run.left[number]) for run in runs)
+
+    remover = _remover(rule, number, finds) if _keys(at_first.text) == _keys(text) and not found else None
+    if remover is not None:
+        advice = f"step {remover.number} (`{remover.name}`) removes `{at_first.text}`: {_move(remover, 'it')}"
+        return finding._replace(code="W062", help=advice)
     if not why.path:
-        finding = _with_values(finding, expressions_of(step), step.number - 1, runs)
-        reasons_and_values = "; ".join(filter(None, (cause, finding.help)))
-        return finding._replace(help=reasons_and_values, fixes=(*_of_list(step, cause, runs), *finding.fixes))
+        return _with_values(finding, expressions_of(step), number, runs)
     is_safe = _keys(why.path) == _keys(text)
-    return finding._replace(fixes=(Fix(f"{cause}; {did_you_mean(why.path)}", {text: why.path}, is_safe=is_safe),))
+    return finding._replace(fixes=(Fix(f"{cause}; {did_you_mean(why.path)}", {text: why.path}, is_safe),))
 
 
-def _removed(rule: Rule, step: Step, runs: Sequence[Run]) -> str:
-    """Name the step that removes what a path, or the same keys with their projections, found at first."""
-    for run in runs:
-        path = compile_path(explain(step.path, run.left[0]).path or step.path.text)
-        if _keys(path.text) != _keys(step.path.text):
-            continue
-        for earlier in reversed(rule.steps[: step.number - 1]):
-            if path.find(run.left[earlier.number - 1]) and not path.find(run.left[earlier.number]):
-                cause = f"step {earlier.number} (`{earlier.name}`) removes `{path.text}`"
-                return f"{cause}: move this step before step {earlier.number}, or let that step keep it"
-    return ""
+def _notation(text: str) -> str:
+    """Return advice about a step that works on lists, for a text: the notation that can read it, or its lines."""
+    for name in NOTATIONS:
+        if name != "lines" and read_as(text, [name]) is not None:
+            return f"it reads as {name}: write `text: {name}`"
+    return "to select its lines, write `text: lines`"
 
 
-def _of_list(step: Step, cause: str, runs: Sequence[Run]) -> Iterator[Fix]:
-    """Yield the path without its first key, if the return is a list and not an object with this key."""
-    content, text = runs[0].left[step.number - 1], step.path.text
-    if type(content) is not list or not step.path.shape or step.path.shape[0][0] != "field":
-        return
-    rest = text.removeprefix(path_text(step.path.shape[0][1:])).removeprefix(".") or "@"
-    advice = f"remove the line `path: {text}`" if rest == "@" else f"write `path: {rest}`"
-    yield Fix(f"{cause}: {advice}", {text: rest})
+def _remover(rule: Rule, number: int, is_there: Callable[[int], bool]) -> Step | None:
+    """Return the step that removes something from the samples, which they do not have after step `number`."""
+    for step in reversed(rule.steps[:number]):
+        if is_there(step.number - 1):
+            return step
+    return None
+
+
+def _move(remover: Step, what: str) -> str:
+    return f"move this step before step {remover.number}, or let that step keep {what}"
 
 
 def _keys(path: str) -> list[str]:
@@ -249,8 +246,8 @@ def _keys(path: str) -> list[str]:
 def _with_values(
     finding: Finding, expressions: Iterable[tuple[Expression, Shape]], number: int, runs: Sequence[Run]
 ) -> Finding:
-    """Add the values of the keys that expressions compare after step `number`, and what may have been meant."""
-    texts, fixes = list[str](), list[Fix]()
+    """Add the values of the keys that expressions compare after step `number`."""
+    texts = [finding.help]
     for expression, shape in expressions:
         items = _values(runs, shape, number)
         keys = [comparison.key for comparison in comparisons(expression)]
@@ -258,19 +255,7 @@ def _with_values(
             texts.append(values_text(key, items))
         for key in keys:
             texts.append(lacking_text(key, items))
-        fixes += of_condition(expression, items)
-    return finding._replace(help="; ".join(dict.fromkeys(filter(None, texts))), fixes=tuple(fixes))
-
-
-def _inside_wrapper(text: str, runs: Sequence[Run]) -> str:
-    """Return what to write instead of a path through a wrapper: a path that finds something, if there is one."""
-    written = text or "@"
-    alone = re.sub(r"^result\b\.?", "", text) or "@"
-    for path in (written, alone, f"[*].{text}" if text else "@"):
-        found = compile_path(path)
-        if any(found.find(run.left[0]) for run in runs):
-            return path
-    return written
+    return finding._replace(help="; ".join(dict.fromkeys(filter(None, texts))))
 
 
 def _too_much(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
@@ -278,18 +263,17 @@ def _too_much(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
 
     A step that names keys may remove all entities if these keys contain only hashes and links.
     """
-    undone: list[Finding] = []
     total, lost = 0, list[str]()
     for run in runs:
-        report = run.did.steps[step.number - 1]
         total += sum(recall.total for recall in run.did.entities.values())
-        label = step_label(rule, report.run)
+        label = step_label(rule, _report(run, step).run)
         lost += [entity.type for entity in run.did.lost_entities if entity.step == label]
-        if report.is_undone:
-            removed = counted(report.before - report.after, "character")
-            restored = f"preserve restores {report.restored:,} of the {removed}"
-            undone.append(Finding("W051", f"{restored} that `{step.name}` removes in {run.name}"))
-    yield from undone[:1]
+    undone = next((run for run in runs if _report(run, step).is_undone), None)
+    if undone is not None:
+        report = _report(undone, step)
+        removed = counted(report.before - report.after, "character")
+        restored = f"preserve restores {report.restored:,} of the {removed}"
+        yield Finding("W051", f"{restored} that `{step.name}` removes in {undone.name}")
     names_keys = [*step.op.names()] and not [*step.op.shortens()]
     are_unneeded = names_keys and HASHES_AND_LINKS.issuperset(lost)
     if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not are_unneeded:
@@ -325,14 +309,12 @@ def _is_left_by_law(step: Step, before: Any, after: Any) -> bool:
 
 def _order(step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
     """Yield the findings about the keys by which a step sorts items before it removes the last of them."""
-    shape = (*step.path.shape, ("each",))
+    shape, keys = (*step.path.shape, ("each",)), [key for key in step.op.sort_keys() if not key.order]
     items, left = _values(runs, shape, step.number - 1), _values(runs, shape, step.number)
-    for key in step.op.sort_keys():
-        if not key.order:
-            yield from _without_order(key, items)
-    for key in step.op.sort_keys()[:1]:
-        if key.is_reversed and not key.order:
-            yield from _lowest(key, items, left)
+    for key in keys:
+        yield from _without_order(key, items)
+    if keys and keys[0] is next(iter(step.op.sort_keys())) and keys[0].is_reversed:
+        yield from _lowest(keys[0], items, left)
 
 
 def _without_order(key: SortKey, items: Sequence[Any]) -> Iterator[Finding]:
@@ -353,14 +335,13 @@ def _without_order(key: SortKey, items: Sequence[Any]) -> Iterator[Finding]:
 def _lowest(key: SortKey, items: Sequence[Any], left: Sequence[Any]) -> Iterator[Finding]:
     """Yield a finding if a key with `-` removes the highest severities, risks or scores, or the newest times."""
     name = key.condition.text
-    ranked = [(found, value) for value in map(key.condition.evaluate, items) if (found := rank(value)) is not None]
-    stays = [found for value in map(key.condition.evaluate, left) if (found := rank(value)) is not None]
-    if not ranked or not stays or len({found[0] for found, _ in ranked}) > 1:
+    ranks, stays = ([*filter(None, map(rank, map(key.condition.evaluate, some)))] for some in (items, left))
+    kinds = {found[0] for found in ranks}
+    if len(kinds) != 1 or not stays or max(stays) == max(ranks) or OTHER_TEXT in kinds:
         return
-    (most, highest), kind = max(ranked, key=itemgetter(0)), ranked[0][0][0]
-    low, high = ("oldest", "newest") if kind == DATE else ("lowest", "highest")
-    if max(stays) < most and (kind in (DATE, LEVEL) or (kind == NUMBER and _SEVERITY.search(name))):
-        message = f"`-{name}` keeps the {low}, and removes {literal(highest)}"
+    low, high = ("oldest", "newest") if DATE in kinds else ("lowest", "highest")
+    if NUMBER not in kinds or _SEVERITY.search(name):
+        message = f"`-{name}` keeps the {low}, and removes the {high}"
         advice = f"for the {high}, write `sort_by: {name}`; for the {low}, add `order: asc` as well"
         yield Finding("W082", message, text=f"-{name}", fixes=(Fix(advice, {f"-{name}": name}),))
 
@@ -409,75 +390,35 @@ def _never_holds(comparison: Comparison, instead: str, items: Sequence[Any]) -> 
 
 
 def _missing_names(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Finding]:
-    """Yield a finding for the keys of `keep` and `drop` that have the same help.
+    """Yield one finding for the keys of `keep` and `drop` that are misspelt, and one for the others that are missing.
 
-    Next to a key that samples have, the other keys may be optional: those that are not misspelt have no help.
+    Next to a key that samples have, the other keys may be optional, and few items do not show them.
     """
     shape, number = step.path.shape, step.number - 1
     values = _values(runs, shape, number)
     names = list(dict.fromkeys(step.op.names()))
     is_optional = any(_follow(values, chain)[1] == len(chain) for chain in names)
     others = frozenset[str]().union(*names) if is_optional else frozenset[str]()
-    has_few = len(items_of(values)) < _MIN_ITEMS
-    found = []
-    for chain in names:
-        absent = _absent(chain, shape, number, rule, runs, others)
-        if absent is None:
-            continue
-        if not absent.fixes and step.op.verb() == "drop" and not (is_optional and len(chain) == 1):
-            absent = absent._replace(help=_above(chain, shape, number, runs) or absent.help)
-        is_misspelt = absent.fixes and not _is_below(absent)
-        if is_misspelt or not (is_optional and has_few):  # few returns have the optional keys
-            found.append(absent)
-    left_alone = next(_left_alone(step, runs), None)
-    for group in _by_help(found):
-        yield _of_all(group, left_alone)
+    found = [absent for chain in names if (absent := _absent(chain, shape, number, rule, runs, others)) is not None]
+    yield from _together([absent for absent in found if absent.fixes])
+    if not is_optional or len(items_of(values)) >= _MIN_ITEMS:
+        for finding in _together([absent for absent in found if not absent.fixes]):
+            left_alone = next(_left_alone(step, runs), finding)
+            yield finding if finding.help else finding._replace(help=left_alone.message * (left_alone is not finding))
 
 
-def _by_help(found: Iterable[Finding]) -> Iterable[list[Finding]]:
-    """Return the findings about keys that have the same help, or that are deeper in the same objects."""
-    groups: dict[tuple[bool, str], list[Finding]] = {}
-    for finding in found:
-        is_below = _is_below(finding)
-        groups.setdefault((is_below, "" if is_below else _advice(finding)), []).append(finding)
-    return groups.values()
-
-
-def _of_all(group: Sequence[Finding], left_alone: Finding | None) -> Finding:
-    """Return one finding for keys with the same help, or if they are deeper, with one fix for all of them."""
-    first = group[0]
-    if len(group) > 1:
-        keys = the_keys([finding.text for finding in group], _MAX_KEYS)
-        first = first._replace(message=f"no sample has {keys}")
-    if not _advice(first) and left_alone is not None:
-        return first._replace(help=left_alone.message)
-    if not _is_below(first):
-        return first
+def _together(group: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield one finding about several keys, with one fix for all of them."""
+    if len(group) < 2:
+        yield from group
+        return
     words: dict[str, str] = {}
     for finding in group:
-        words |= finding.fixes[0].words
-    return first._replace(fixes=(Fix(f"did you mean {named(words.values())}?", words),))
-
-
-def _advice(finding: Finding) -> str:
-    return finding.fixes[0].help if finding.fixes else finding.help
-
-
-def _is_below(finding: Finding) -> bool:
-    """Return whether the fix of a missing key is a path to it."""
-    return bool(finding.fixes) and finding.fixes[0].words[finding.text].endswith(f".{finding.text}")
-
-
-def _above(chain: Chain, shape: Shape, number: int, runs: Sequence[Run]) -> str:
-    """Name the place above those of a shape that has a key, and the step that drops it there."""
-    text = path_text(chain)
-    for length in reversed(range(len(shape))):
-        if _follow(_values(runs, shape[:length], number), chain)[1] == len(chain):
-            place, here = path_of(shape[:length]), f"not in `{path_of(shape)}`"
-            if place == "@":
-                return f"`{text}` is at the root of the return, {here}: write a step without `path`: - drop: [{text}]"
-            return f"`{text}` is in `{place}`, {here}: write a step of its own: - {{path: {place}, drop: [{text}]}}"
-    return ""
+        for fix in finding.fixes:
+            words |= fix.words
+    fixes = (Fix(f"did you mean {named(words.values())}?", words),) if words else ()
+    keys = the_keys([finding.text for finding in group], _MAX_KEYS)
+    yield group[0]._replace(message=f"no sample has {keys}", fixes=fixes)
 
 
 def _absent(
@@ -491,30 +432,34 @@ def _absent(
     keys, text = keys_of(items), ".".join(chain)
     if depth == len(chain) or not keys or "*" in text:
         return None
-    for step in reversed(rule.steps[:number]):
-        if _follow(_values(runs, shape, step.number - 1), chain)[1] == len(chain):
-            if [*step.op.shortens()]:  # fewer items may happen to lack a key
-                return None
-            advice = f"move this step before step {step.number}, or let that step keep `{text}`"
-            return Finding("W062", f"step {step.number} (`{step.name}`) removes `{text}`", advice, text)
-    name, dotted = chain[depth], ".".join(chain[depth:])
+
+    def is_there(number: int) -> bool:
+        return _follow(_values(runs, shape, number), chain)[1] == len(chain)
+
+    remover = _remover(rule, number, is_there)
+    if remover is not None:
+        if [*remover.op.shortens()]:  # fewer items may happen to lack a key
+            return None
+        message = f"step {remover.number} (`{remover.name}`) removes `{text}`"
+        return Finding("W062", message, _move(remover, f"`{text}`"), text)
+    advice = "" if others else f"the objects have {the_keys(keys)}"
+    finding = Finding("W061", f"no sample has the key `{text}`", advice, text)
+    name, rest, dotted = chain[depth], chain[depth + 1 :], ".".join(chain[depth:])
     similar = nearest(name, set(keys) - others)
-    finding = Finding("W061", f"no sample has the key `{text}`", "" if others else f"there are {the_keys(keys)}", text)
+    holders = holders_of(name, items) if not others or len(items) >= _MIN_ITEMS else []
     if dotted in keys:
         quoted = ".".join([*chain[:depth], f'"{dotted}"'])
         fix = Fix(f"the name of this key contains dots: write '{quoted}'", {text: quoted})
-    elif similar and (not others or _is_misspelt(name, similar)):
-        fix = Fix(did_you_mean(similar), {text: ".".join([*chain[:depth], similar, *chain[depth + 1 :]])})
-    elif not (holders := paths_to(name, items)) or (others and len(holders) > 1):
-        return finding
-    elif len(holders) > 1:
-        return finding._replace(
-            help=f"the objects at {the_keys(holders)} have it: add `.*` to the path, or one of these"
-        )
+        return finding._replace(fixes=(fix,))
+    if similar and (not others or _is_misspelt(name, similar)):
+        meant = similar
+    elif len(holders) == 1:
+        meant = f"{path_text(holders)}.{name}"
     else:
-        below = ".".join([*chain[:depth], holders[0], *chain[depth:]])
-        fix = Fix(did_you_mean(below), {text: below})
-    return finding._replace(fixes=(fix,))
+        at = f"the objects at {the_keys(holders)} have it: add `.*` to the path, or one of these"
+        return finding._replace(help=at) if holders and not others else finding
+    path = ".".join([*chain[:depth], meant, *rest])
+    return finding._replace(fixes=(Fix(did_you_mean(path), {text: path}),))
 
 
 def _is_misspelt(name: str, meant: str) -> bool:

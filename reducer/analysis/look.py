@@ -105,6 +105,8 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 yield from stored.change_copies(found, repeated.outcome.content, reduce_here, repeated.content)
 
     output = stored.splice(data, changes())
+    if not tally.files and next(stored.returns(data, options.input_format), None) is None:
+        tally.add_reason(history, stored.why_without_returns(data, options.input_format))
     if options.measured:
         tally.measures = measure(history, data, reduced, options.input_format)
     return Look(tally, LineSum(""), output if options.writes else b"", ((0, tuple(reports)),))

@@ -21,7 +21,6 @@ from reducer.values import Unreducible
 _MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
-_MAX_LEVELS = 4  # in which a key is searched
 KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 """The names of the types of JSON values."""
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
@@ -173,22 +172,6 @@ def holders_of(name: str, values: Sequence[Any]) -> list[str]:
         if name in keys_of(items_of(values_of(key, values))[:_MAX_VALUES]):
             holders.append(key)
     return holders
-
-
-def paths_to(name: str, values: Sequence[Any]) -> list[str]:
-    """Return the paths to the objects with the key `name` that are nearest below values."""
-    level: list[tuple[str, Sequence[Any]]] = [("", values)]
-    for _ in range(_MAX_LEVELS):
-        found, below = list[str](), list[tuple[str, Sequence[Any]]]()
-        for path, objects in level[:_MAX_KEYS]:
-            found += [f"{path}{path_text([key])}" for key in holders_of(name, objects)]
-            for key in keys_of(objects)[:_MAX_KEYS]:
-                items = items_of(values_of(key, objects))[:_MAX_VALUES]
-                below.append((f"{path}{path_text([key])}.", items))
-        if found:
-            return found
-        level = below
-    return []
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:

@@ -20,6 +20,7 @@ TITLES = {
     "bad row": "Rows that cannot be read, kept unchanged",
     "unread": "Texts that cannot be read in the notation that a rule names",
     "warning": "Warnings of the rules",
+    "no return": "Files in which rules apply to no tool return",
     "no place": "Steps that found nothing",
     "too long": "Returns still above max_chars",
     "no rule": "Tools without a rule; `init` drafts rules",
@@ -37,6 +38,7 @@ _GATE = "when"
 """The name of the gate of a rule in `Tally.needs` and `Tally.found`."""
 _MAX_TOOLS = 5_000
 _MAX_NEEDS = 10_000
+_MAX_REASONS = 100
 _MAX_CHARACTERS = 1_000
 
 
@@ -116,6 +118,8 @@ class Tally:
 
     - `tools` maps each tool to the sums of a `ToolReport`, and `rules` to the files of the rules that were chosen for
       its returns, with the number of returns.
+    - `files` maps each file of histories to the number of returns to which rules apply, under an empty text, and of
+      each reason why they do not.
     - `needs` maps a kind, place and name to what needs attention.
     - `found` contains the steps that found a place in some return, with their paths, and the rules that were applied to
       some return, so that they need no attention.
@@ -123,6 +127,7 @@ class Tally:
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
     rules: dict[str, Counter[str]] = field(default_factory=dict)
+    files: dict[str, Counter[str]] = field(default_factory=dict)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
     measures: Measures | None = None
@@ -138,6 +143,8 @@ class Tally:
         if entry.referenced:
             counts.update(referenced=entry.referenced, referencing=1)
         self._add_tool(_short(entry.tool), counts, Counter([entry.rule.file] if entry.rule else []))
+        if entry.place is not None:
+            self.add_reason(entry.place.history, entry.why if entry.status == "untouched" else "")
         for name, need in _needs(entry):
             self._add_need((need.kind, need.where, name), need)
         if entry.rule is not None and entry.status != "gated":
@@ -150,11 +157,19 @@ class Tally:
         """Add the totals of the returns that follow."""
         for tool, counts in other.tools.items():
             self._add_tool(tool, counts, other.rules.get(tool, Counter()))
+        for file, reasons in other.files.items():
+            self.files.setdefault(file, Counter()).update(reasons)
         for key, need in other.needs.items():
             self._add_need(key, need)
         self.found |= other.found
         if other.measures is not None:
             self.measures = other.measures if self.measures is None else added(self.measures, other.measures)
+
+    def add_reason(self, file: str, why: str) -> None:
+        """Count why rules do not apply to something in a file; an empty text means that they do."""
+        reasons = self.files.setdefault(file, Counter())
+        if len(reasons) < _MAX_REASONS:
+            reasons[_short(why)] += 1
 
     def _add_tool(self, name: str, counts: Counter[str], files: Counter[str]) -> None:
         tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
@@ -294,12 +309,21 @@ def attention(report: Report) -> tuple[Attention, ...]:
     tally, kinds = report.tally, list(TITLES)
     entries = [need for key, need in tally.needs.items() if key[1:] not in tally.found]
     if report.whole:
+        entries += _files_without_returns(report)
         entries += _unused_rules(report)
     for total in report.lines:
         entries += _of_lines(total)
     for warning in report.ruleset.warnings:
         entries.append(Attention("warning", f"{warning.location}", warning.message, calls=0))
     return tuple(sorted(entries, key=lambda entry: (kinds.index(entry.kind), -entry.characters)))
+
+
+def _files_without_returns(report: Report) -> Iterator[Attention]:
+    for file in report.histories:
+        reasons = report.tally.files.get(file, Counter[str]())
+        if "" not in reasons:
+            counts = [f"{why} ({count:,})" if count > 1 else why for why, count in reasons.most_common()]
+            yield Attention("no return", file, "; ".join(counts) or "it contains no history", calls=0)
 
 
 def _unused_rules(report: Report) -> Iterator[Attention]:

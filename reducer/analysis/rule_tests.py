@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,7 +10,6 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import expressions_of
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.measures import missing, removed_by
@@ -20,17 +18,13 @@ from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, sa
 from reducer.analysis.texts import characters, excerpt, json_text, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import FileError, counted
-from reducer.formats.parts import is_marker
-from reducer.operations.drop import Drop
-from reducer.operations.keep import Keep
-from reducer.paths import Expression, PathError, ValuePlace, compile_expression, walk
+from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.plan.nodes import keys_of
-from reducer.rules import Expect, Rule, Ruleset, Step
+from reducer.rules import Expect, Rule, Ruleset
 from reducer.rules.parser import Place
 from reducer.values import Unreducible, dump
 
-_LENGTH = re.compile(r"length\((.+)\)")
 _AROUND = 40
 _QUOTED = 80
 
@@ -214,20 +208,8 @@ def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
             yield Failure(message, help=error.help, place=(text,))
             continue
         found = expression.evaluate(checked.result)
-        advice = _why_null(expression, checked) if found is None else _counts_marker(text, value, found, checked)
+        advice = _why_null(expression, checked) if found is None else ""
         yield from _differs(f"`{text}` is not as expected", value, found, advice, place=(text,))
-
-
-def _counts_marker(text: str, wanted: Any, found: Any, checked: _Checked) -> str:
-    """State that the last item of a list is a marker, if its length is therefore higher by one than expected."""
-    match = _LENGTH.fullmatch(text)
-    if match is None or type(wanted) is not int or found != wanted + 1:
-        return ""
-    with suppress(PathError):
-        items = compile_expression(match[1]).evaluate(checked.result)
-        if type(items) is list and items and is_marker(items[-1]):
-            return f"the last item is the marker, which counts: write {found}, or add `mark: false` to the step"
-    return ""
 
 
 def _why_null(expression: Expression, checked: _Checked) -> str:
@@ -293,21 +275,7 @@ def _removed_by(is_there: Callable[[Any], object], checked: _Checked, what: str 
     run = removed_by(checked.outcome, [what], lambda left: {what} if is_there(left) else set()).get(what)
     if run is None or run.step is None:
         return f"`{run.name}` removed {what}" if run else ""
-    matched = _matched(run.step, checked.outcome.left_after(run.number - 1))
-    return f"step {run.number}, `{run.name}`, removed {what} (line {run.line}){matched}"
-
-
-def _matched(step: Step, content: Any) -> str:
-    """State how many items the only filter of a step matches, or return an empty text."""
-    expressions = list(expressions_of(step))
-    if not isinstance(step.op, (Keep, Drop)) or len(expressions) != 1:
-        return ""
-    ((condition, shape),) = expressions
-    items = [place.value for place in walk(shape, ValuePlace(content))]
-    with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
-        count = sum(map(condition.holds, items))
-        return f": `{condition.text}` matches {count:,} of {len(items):,}" if items else ""
-    return ""
+    return f"step {run.number}, `{run.name}`, removed {what} (line {run.line})"
 
 
 _CHECKS: dict[str, Callable[[Any, _Checked], Iterator[Failure]]] = {

@@ -15,8 +15,7 @@ from typing import Any
 
 from reducer.analysis.counterexamples import counterexample, described
 from reducer.analysis.explanation import explained
-from reducer.analysis.findings import UNWANTED, Finding, Run, findings
-from reducer.analysis.fixes import Fix
+from reducer.analysis.findings import UNWANTED, Finding, Fix, Run, findings
 from reducer.analysis.laws import alone
 from reducer.analysis.samples import Sample, samples_of
 from reducer.engine import attempt
@@ -27,7 +26,7 @@ from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.diagnostics import Report, Span, quoted
 from reducer.rules.fix import edited
 from reducer.rules.model import Texts
-from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
+from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part
 from reducer.rules.parser import parse as parse_rule
 
 _WHOLE_LINE = 10_000
@@ -134,13 +133,15 @@ class _Trial:
 
     def edits_that_work(self, place: Place, finding: Finding, fix: Fix) -> tuple[Edit, ...]:
         """Return the edits of a fix, or nothing if the rule with them does not load, or does not do better."""
-        for edits in self._edits(place, fix):
-            text = self.text
-            for edit in sorted(edits, reverse=True):
-                text = edited(text, edit)
-            if edits and self._is_better(text, finding):
-                return edits
-        return ()
+        edits: list[Edit] = []
+        for scalar in _scalars(locate(self.tree, place[:2])):
+            value = _with_words(str(scalar.value), fix.words)
+            if value != str(scalar.value) and "\n" not in scalar.raw:
+                edits += scalar.edit(quoted(value))
+        text = self.text
+        for edit in sorted(edits, reverse=True):
+            text = edited(text, edit)
+        return tuple(edits) if edits and self._is_better(text, finding) else ()
 
     def _is_better(self, text: bytes, finding: Finding) -> bool:
         """Return whether a text of the rule file loads, lacks a finding, and has no new one that is unwanted."""
@@ -156,22 +157,6 @@ class _Trial:
         rule = next(rule for rule in compiled.rules if rule.file == self.rule.file)
         after = {_of(one) for _, one in findings(rule, _runs(rule, compiled, self.samples))}
         return _of(finding) not in after and UNWANTED.isdisjoint(code for code, _ in after - self.before)
-
-    def _edits(self, place: Place, fix: Fix) -> Iterator[tuple[Edit, ...]]:
-        """Yield the edits of a fix: with the quotes of the texts, and with new ones."""
-        for has_new_quotes in (False, True):
-            edits: list[Edit] = []
-            for scalar in _scalars(locate(self.tree, place[:2])) if fix.words else ():
-                value = _with_words(str(scalar.value), fix.words)
-                if value != str(scalar.value):
-                    edits += scalar.edit(quoted(value)) if has_new_quotes else replaced(scalar, value)
-            if fix.added:
-                key = locate(self.tree, place, key=True)
-                line = self.text.decode("utf-8", "replace").splitlines()[key.line - 1]
-                is_flow = "{" in line[: key.column - 1]
-                between = ", " if is_flow else "\n" + " " * (key.column - 1)
-                edits.append(Edit(key.line, key.column, 0, fix.added + between))
-            yield tuple(edits)
 
 
 def _with_words(text: str, words: Mapping[str, str]) -> str:

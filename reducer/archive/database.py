@@ -19,7 +19,7 @@ from reducer.values import dump, escaped, stored_json
 
 APPLICATION_ID = 0x52656475
 """Marks a SQLite file as an archive: `Redu`. https://www.sqlite.org/pragma.html#pragma_application_id"""
-FORMAT = 2
+FORMAT = 3
 """The version of the tables, stored as SQLite's `user_version`."""
 NO_TIME = -(2**63)
 """The time of a return that has no time. No date has this value, so a client cannot send it."""
@@ -38,7 +38,7 @@ _TABLES = (
     "CREATE TABLE originals (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,"
     " data BLOB NOT NULL)",
     "CREATE TABLE returns (id INTEGER PRIMARY KEY, key BLOB NOT NULL, owner TEXT NOT NULL, tool TEXT NOT NULL,"
-    " call_id TEXT NOT NULL, nth INTEGER NOT NULL, time INTEGER NOT NULL, rule TEXT NOT NULL,"
+    " call_id TEXT NOT NULL, nth INTEGER NOT NULL, time INTEGER NOT NULL,"
     " reduced_size INTEGER NOT NULL, stored_at INTEGER NOT NULL, original INTEGER NOT NULL REFERENCES originals (id),"
     " UNIQUE (key, owner, nth, time, original))",
     "CREATE INDEX returns_original ON returns (original)",
@@ -68,7 +68,6 @@ class Entry(NamedTuple):
     """
 
     id: ReturnId
-    rule: str
     reduced: bytes
     original: bytes
     owner: str = ""
@@ -161,13 +160,13 @@ def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
         values = (digest, len(entry.original), zlib.compress(entry.original, _COMPRESSION_LEVEL))
         row = (connection.execute("INSERT INTO originals (hash, size, data) VALUES (?, ?, ?)", values).lastrowid,)
     connection.execute(
-        "INSERT INTO returns (key, owner, tool, call_id, nth, time, rule, reduced_size, stored_at, original)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, owner, nth, time, original)"
-        " DO UPDATE SET stored_at = excluded.stored_at, rule = excluded.rule",
+        "INSERT INTO returns (key, owner, tool, call_id, nth, time, reduced_size, stored_at, original)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, owner, nth, time, original)"
+        " DO UPDATE SET stored_at = excluded.stored_at",
         (
             _key(return_id, entry.reduced),
             *map(escaped, (entry.owner, return_id.tool, return_id.call_id)),
-            *(return_id.nth, return_id.time, entry.rule, len(entry.reduced), now),
+            *(return_id.nth, return_id.time, len(entry.reduced), now),
             row[0],
         ),
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from reducer.archive.database import Entry, ReturnId, canonical, find_original, microseconds
 from reducer.histories.stored import Content, InputFormat, Return, returns, splice
-from reducer.values import loads
 
 
 class Restored(NamedTuple):
@@ -46,13 +45,11 @@ def restore(history: bytes, connection: sqlite3.Connection, input_format: InputF
     return Restored(splice(history, changes) if changes else history, restored, tuple(unrestored))
 
 
-def entries_between(
-    before: bytes, after: bytes, rule: Callable[[str, Any], str], input_format: InputFormat = "auto"
-) -> Iterator[Entry]:
+def entries_between(before: bytes, after: bytes, input_format: InputFormat = "auto") -> Iterator[Entry]:
     """Yield an entry for each content that differs between a stored history and its reduced form.
 
-    Equal copies of a return share an entry. `rule(tool, content)` returns the name of the rule for a return.
-    Raises `HistoryError`, and `ValueError` if the two histories do not contain the same returns.
+    Equal copies of a return share an entry. Raises `HistoryError`, and `ValueError` if the two histories do not contain
+    the same returns.
     """
     # Match contents by position: which copies belong to one return can depend on what they contain.
     originals = _texts(before, returns(before, input_format))
@@ -65,7 +62,7 @@ def entries_between(
             original = original_of[copy.start]
             content = canonical(copy.content)
             if original != reduced[copy.start] and content is not None:
-                entries.add(Entry(_id(found), rule(found.tool, loads(original)), content, original))
+                entries.add(Entry(_id(found), content, original))
         yield from sorted(entries)
 
 

@@ -19,7 +19,7 @@ from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.json_report import report_as_json, rule_texts
@@ -33,14 +33,12 @@ from reducer.cli.screen import CommandError, console, counted, print_json, say, 
 from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.report import print_end, print_head, print_table, share
-from reducer.engine import rule_of
 from reducer.errors import FileError, HistoryError
 from reducer.inputs import tables
 from reducer.inputs.chunks import Chunk, read_chunks
 from reducer.inputs.compression import compressed
 from reducer.inputs.recorded import ALL, Selection
 from reducer.inputs.sources import ENDINGS, Source
-from reducer.rules import Ruleset
 from reducer.workbench.page import report_page
 
 _CHUNKS_AHEAD = 2
@@ -295,23 +293,19 @@ def reduce_chunk(chunk: Chunk, reducer: Reducer, *, name: str, target: Path | No
         except HistoryError as error:
             raise FileError(f"{name}: {error}") from None
     if options.archive is not None:
-        _archive(options, chunk, result.output, ruleset)
+        _archive(options, chunk, result.output)
     return result._replace(output=compressed(result.output, target.name if target else ""))
 
 
-def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
+def _archive(options: Namespace, chunk: Chunk, output: bytes) -> None:
     """Store the originals of returns that differ between a chunk and its output. Raises `CommandError` and OSError."""
     from reducer.archive import Archive  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 
-    def version(tool: str, content: Any) -> str:
-        rule = rule_of(ruleset, tool, content)
-        return rule.version if rule is not None else ""
-
     with Archive(str(options.archive)) as archive:
         for old, new in zip(chunk.histories, chunk._replace(content=output).histories, strict=True):
             if old != new:
-                archive.add(list(entries_between(old, new, version, options.input_format)))
+                archive.add(list(entries_between(old, new, options.input_format)))
         archive.flush()
     if archive.failures:
         originals = counted(archive.failures, "original")

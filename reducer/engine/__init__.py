@@ -7,8 +7,8 @@ nothing changes. `attempt` also reports what each step did; `apply_once` makes o
 from __future__ import annotations
 
 from reducer.engine.outcome import Outcome, StepRun
-from reducer.engine.run import apply_once, attempt, prepare, reduce_content, rule_of
+from reducer.engine.run import apply_once, attempt, prepare, reduce_content
 from reducer.plan.edits import Edit
 from reducer.plan.protected import Protected
 
-__all__ = ["Edit", "Outcome", "Protected", "StepRun", "apply_once", "attempt", "prepare", "reduce_content", "rule_of"]
+__all__ = ["Edit", "Outcome", "Protected", "StepRun", "apply_once", "attempt", "prepare", "reduce_content"]

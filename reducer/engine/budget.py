@@ -42,41 +42,33 @@ def fit(work: Work, rule: Rule, reads: frozenset[str], ran: Sequence[Step]) -> R
     most = rule.max_chars or 0
     base = work.top.plan
 
-    def fits() -> bool:
-        if _size(work) > most:
-            return False
-        restored = restore(work, rule, reads, space=None)
-        size = _size(work)
-        restored.undo()
-        return size <= most
+    def space() -> int:
+        """Return how many more characters the result can have with all markers."""
+        left = most - _size(work)
+        if left >= 0 and (restored := restore(work, rule, reads, space=None)).nodes:
+            left = most - _size(work)
+            restored.undo()
+        return left
 
-    def fits_at(level: Level) -> bool:
+    def space_at(level: Level) -> int:
         work.top.inside = {} if base is None else {0: copied(base)}
         _limit_all(work, rule, level, ran)
-        return fits()
+        return space()
 
-    if fits():
-        return _with_entities(work, rule, reads, most)
-    series = levels(most)
-    if not fits_at(series[-1]):
-        return restore(work, rule, reads, space=0)
-    fits_at(series[bisect_left(series, True, hi=len(series) - 1, key=fits_at)])
-    return _with_entities(work, rule, reads, most)
-
-
-def _with_entities(work: Work, rule: Rule, reads: frozenset[str], most: int) -> Restored:
-    """Restore what must not vanish, and as many entities that are preserved by default as the target leaves space for.
-
-    Escapes in a text within a text cost more than what is counted, so a result that is too long gets half as many.
-    """
-    restored = restore(work, rule, reads, space=None)
-    space = most - _size(work)
-    while rule.preserves_by_default:
+    left = space()
+    if left < 0:
+        series = levels(most)
+        if space_at(series[-1]) < 0:
+            return restore(work, rule, reads, space=0)
+        loosest = bisect_left(series, True, hi=len(series) - 1, key=lambda level: space_at(level) >= 0)
+        left = space_at(series[loosest])
+    restored = restore(work, rule, reads, left)
+    # Escapes in a text within a text cost more than what is counted, so a result that is too long gets half as many
+    # of the entities that are preserved by default.
+    while left > 0 and restored.nodes and rule.preserves_by_default and _size(work) > most:
         restored.undo()
-        restored = restore(work, rule, reads, space)
-        if space == 0 or _size(work) <= most:
-            break
-        space //= 2
+        left //= 2
+        restored = restore(work, rule, reads, left)
     return restored
 
 
@@ -112,5 +104,5 @@ def _limit(place: Place, longest: int, most: int) -> None:
     if type(place.value) is list and (count := len(place.keys())) > most:
         tail = most * 3 // 10
         place.keep_items([*range(most - tail), *range(count - tail, count)])
-    for child in place.children():
+    for child in place.children(longest):
         _limit(child, longest, most)

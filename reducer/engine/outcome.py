@@ -70,6 +70,11 @@ class Outcome:
     """The opened return with its plan."""
 
     @property
+    def removed(self) -> bool:
+        """Whether a step removed anything, or a list has a marker."""
+        return bool(self.restored.nodes) or any(run.changed for run in self.steps)
+
+    @property
     def unmarked(self) -> int:
         """The number of removed items of lists that no marker counts."""
         if self.top is None:

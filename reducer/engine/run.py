@@ -85,12 +85,6 @@ def prepare(ruleset: Ruleset) -> None:
             rule.vocabulary.everything()
 
 
-def rule_of(ruleset: Ruleset, tool: str, content: Any) -> Rule | None:
-    """Return the rule that applies to one return of `tool`, or None if there is none. Never raises."""
-    rules = ruleset.rules_for(tool)
-    return rules[0] if len(rules) == 1 else attempt(ruleset, tool, content).rule
-
-
 def _reduced(rules: Sequence[Rule], content: Any, protected: Protected | None, repeats: frozenset[str]) -> Outcome:
     # A live object is reduced as it is stored; an enum, for example, as its text.
     if type(content) not in PLAIN and type(content) is not tuple and (stored := shown(content)) is not content:
@@ -135,7 +129,7 @@ def _one_pass(content: Any, chosen: Chosen, reads: frozenset[str] = frozenset())
     steps = [_apply(step, work) for step in rule.steps]
     ran = [each.step for each in steps if each.ran and each.step is not None]
     for step in ran:
-        if step.op.runs_again:
+        if step.op.runs_again and any(each.changed for each in steps[step.number :]):
             step.apply(work)
     if rule.max_chars is None:
         restored = restore(work, rule, reads)

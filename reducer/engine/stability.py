@@ -23,7 +23,8 @@ _PassOf = Callable[[Rule, frozenset[str], Any], Outcome]
 
 def stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> Outcome:
     """Return the first result that this procedure does not change again: of the rule, of a fallback, or no change."""
-    if first.content is content or first.is_proven:
+    # A pass that removed nothing only wrote the content without blanks, so a second one finds the same values.
+    if first.content is content or first.is_proven or not first.removed:
         return first
     passes: list[_Pass] = [partial(one_pass, rule, frozenset())]
     again = passes[0](first.content)

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from reducer.formats.lines import marker_paragraph, with_marker
-from reducer.formats.parts import origins
+from reducer.formats.lines import marker_paragraph, parts_of
 
 TITLE = "title"
 """The key of the lines of a block above its first pair."""
@@ -57,18 +56,13 @@ def read_blocks(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | No
     blocks = [_pairs(lines, start, following) for start, following in pairwise(starts)]
     value: list[Any] = [_value(text, pairs) for pairs in blocks]
 
-    def write(new: Any) -> str | None:
-        found = origins(new, value) if type(new) is list else None
-        if not found:
-            return None
-        written = [text[: starts[0].at]]
-        for item, index in zip(new, found, strict=False):
-            kept = {starts[0].key: "", **item}
-            written += [_pair(text, *place, kept[key]) for key, place in blocks[index].items() if key in kept]
-            written.append(text[starts[index + 1].above : starts[index + 1].at])
-        return with_marker("".join(written), new[len(found) :], text)
+    def write_block(index: int, item: dict[str, str]) -> str:
+        kept = {starts[0].key: "", **item}
+        written = [_pair(text, *place, kept[key]) for key, place in blocks[index].items() if key in kept]
+        following = starts[index + 1]
+        return "".join(written) + text[following.above : following.at]
 
-    return value + [text[stop:].strip()] * (stop < len(text)), write
+    return parts_of(text, stop, text[: starts[0].at], value, write_block)
 
 
 def _lines(text: str, stop: int) -> list[Line]:

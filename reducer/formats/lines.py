@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
-from reducer.formats.parts import is_marker
+from reducer.formats.parts import is_marker, origins
 
 
 def line_end(text: str) -> str:
@@ -29,13 +30,24 @@ def marker_paragraph(text: str) -> int:
     return start if is_paragraph and is_marker(body[start:]) else len(text)
 
 
-def with_marker(body: str, marker: Sequence[str], text: str) -> str | None:
-    """Return a part of a text, with the marker of what was removed as its last paragraph if there is one.
+def parts_of(
+    text: str, stop: int, before: str, parts: list[Any], write_part: Callable[[int, Any], str]
+) -> tuple[list[Any], Callable[[Any], str | None]]:
+    """Return the parts of a text with the marker at `stop` if there is one, and a function that writes some of them.
 
-    Return None if another paragraph at the end would be read as a marker.
+    It writes the text `before` the first part, what `write_part(index, item)` returns for an item that is left of the
+    part with an index, and the marker of what was removed as the last paragraph. It returns None for anything else.
     """
-    if not marker:
-        return body if marker_paragraph(body) == len(body) else None
-    end = line_end(text)
-    after = end if text.endswith("\n") else ""
-    return f"{body.rstrip()}{end * 2}{marker[0]}{after}"
+
+    def write(new: Any) -> str | None:
+        found = origins(new, parts) if type(new) is list else None
+        if not found:
+            return None
+        body = before + "".join(map(write_part, found, new))
+        if len(found) == len(new):  # another paragraph at the end may not be read as a marker
+            return body if marker_paragraph(body) == len(body) else None
+        end = line_end(text)
+        after = end if text.endswith("\n") else ""
+        return f"{body.rstrip()}{end * 2}{new[-1]}{after}"
+
+    return parts + [text[stop:].strip()] * (stop < len(text)), write

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from reducer import markers
-from reducer.formats.lines import marker_paragraph, with_marker
-from reducer.formats.parts import origins
+from reducer.formats.lines import marker_paragraph, parts_of
 
 _LINE = re.compile(
     r"^\ufeff?(?:[ ]{0,3}(?P<hashes>#{1,6})(?=[ \t\r\n]|$)[ \t]*(?P<title>[^\n]*)"
@@ -50,16 +49,10 @@ def read_sections(text: str) -> tuple[list[Any], Callable[[Any], str | None]] | 
         return None
     value = [_value(text, section, end) for section, end in zip(sections, ends, strict=True)]
 
-    def write(new: Any) -> str | None:
-        found = origins(new, value) if type(new) is list else None
-        if not found:
-            return None
-        written = [text[: sections[0].start]]
-        for item, index in zip(new, found, strict=False):
-            written.append(_written(text, sections[index], ends[index], item))
-        return with_marker("".join(written), new[len(found) :], text)
+    def write_section(index: int, item: dict[str, Any]) -> str:
+        return _written(text, sections[index], ends[index], item)
 
-    return value + [text[stop:].strip()] * (stop < len(text)), write
+    return parts_of(text, stop, text[: sections[0].start], value, write_section)
 
 
 def _headings(text: str, stop: int) -> Iterator[_Section]:

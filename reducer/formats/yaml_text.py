@@ -31,6 +31,7 @@ _LINE_WITHOUT_VALUE = re.compile(rf"( *+)(#[^{_BREAKS}]*+|[ \t]*+)(?:\r\n|[{_BRE
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,299})(\.[0-9]{1,300})?")
 _MERGE = "<<"
+_DOCUMENT = "---"
 _REFUSED_IN_QUOTES = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """The characters that JSON allows in quotes and YAML does not, or reads as a line break."""
 
@@ -41,7 +42,7 @@ _Events: TypeAlias = Iterator[Any]
 class _Node(NamedTuple):
     """A value and its range in the text, without the last line break of a block scalar.
 
-    `column` is where the entries of a list or an object in block style start.
+    `column` is where the entries of a list or an object in block style start, and `dash` is written before an item.
     """
 
     value: Any
@@ -51,6 +52,7 @@ class _Node(NamedTuple):
     column: int = 0
     is_flow: bool = False
     is_plain: bool = False
+    dash: str = "-"
 
 
 class _Entry(NamedTuple):
@@ -83,18 +85,18 @@ def read_yaml(text: str) -> tuple[Any, Callable[[Any], str | None]] | None:
     values = [document.node.value for document in documents]
     if not _has_structure(values):
         return None
-    value = values if len(values) > 1 else values[0]
+    whole = documents[0]
+    if len(documents) > 1:
+        whole = _Entry(0, 0, _Node(values, 0, len(body), documents, dash=_DOCUMENT))
 
     def write(new: Any) -> str | None:
-        if not is_part(new, value):
+        if not is_part(new, whole.node.value):
             return None
-        if len(documents) > 1:
-            return head + _with_documents(body, documents, new)
         edits: list[_Edit] = []
-        _reduce(body, documents[0], new, edits)
+        _reduce(body, whole, new, edits)
         return head + _edited(body, edits)
 
-    return value, write
+    return whole.node.value, write
 
 
 def _has_structure(values: list[Any]) -> bool:
@@ -199,27 +201,6 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _with_documents(text: str, documents: list[_Entry], new: list[Any]) -> str:
-    """Return a text with some of its documents, at least two, because one is not read as a list."""
-    values = [document.node.value for document in documents]
-    kept, marker = _kept(new, values)
-    for index, value in enumerate(values):
-        if len(kept) + bool(marker) < 2:
-            kept.setdefault(index, value)
-    edits: list[_Edit] = []
-    stops = [document.start for document in documents[1:]]
-    for index, stop in enumerate([*stops, len(text)]):
-        if index not in kept:
-            edits.append((documents[index].start, stop, ""))
-        elif documents[index].node.entries:
-            _reduce(text, documents[index], kept[index], edits)
-    result = _edited(text, edits)
-    if not marker:
-        return result
-    end = line_end(text)
-    return f"{result}{'' if result.endswith(end) else end}--- {_quoted(marker)}{end}"
-
-
 def _kept(new: Any, old: Any) -> tuple[dict[int, Any], str]:
     """Return the part of each entry that stays, by its index, and a new marker, which replaces an earlier one."""
     if type(new) is dict:
@@ -242,18 +223,22 @@ def _reduce(text: str, entry: _Entry, new: Any, edits: list[_Edit], in_flow: boo
     if not node.entries:
         return node.stop
     kept, marker = _kept(new, node.value)
+    if node.dash == _DOCUMENT:
+        for index, value in enumerate(node.value):
+            if len(kept) + bool(marker) < 2:  # one document is not read as a list
+                kept.setdefault(index, value)
     if not kept:
         _empty(entry, marker, edits)
         return node.stop
     _leave_out(text, node, kept, edits)
     stop = node.stop
-    for index, item in kept.items():
+    for index, item in sorted(kept.items()):
         stop = _reduce(text, node.entries[index], item, edits, node.is_flow)
     if node.is_flow:
         edits.append((stop, stop, f", {_quoted(marker)}" if marker else ""))
         return node.stop
     if marker:
-        edits.append(_marker_line(text, stop, f"{' ' * node.column}- {_quoted(marker)}"))
+        edits.append(_marker_line(text, stop, f"{' ' * node.column}{node.dash} {_quoted(marker)}"))
     return stop
 
 
@@ -291,6 +276,9 @@ def _leave_out(text: str, node: _Node, kept: dict[int, Any], edits: list[_Edit])
             continue
         if node.is_flow:
             edits.append((entries[index - 1].node.stop, stop, ""))
+        elif node.dash == _DOCUMENT:
+            following = entries[index + 1 :]
+            edits.append((entries[index].start, following[0].start if following else len(text), ""))
         else:
             edits.append((entries[index].start - node.column, _next_line(text, stop, node.column), ""))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -48,13 +48,14 @@ class Turn(Struct, gc=False):
 class ToolReturn(Struct, gc=False):
     """A tool return in a message: `part` counts from 0, and `contents` are all copies of its content.
 
-    If `tool` is None, the return has the tool of the nearest call before it with this id. `untouched` is the reason why
-    rules never apply; it is empty if they do. `at`: see `ToolCall`.
+    If `tool` is None, the return has the tool of the nearest call before it with this id, or else its own `name`.
+    `untouched` is the reason why rules never apply; it is empty if they do. `at`: see `ToolCall`.
     """
 
     call_id: Any
     contents: list[Any]
     tool: Any = None
+    name: Any = None
     part: int = 0
     untouched: str = ""
     timestamp: Any = None
@@ -65,7 +66,8 @@ class Format(Protocol):
     """A stored format, which is a module of `histories/formats/`.
 
     A `MESSAGE` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any`, `One` or `Some`. Values without any of the `HINTS` contain no messages of this format.
+    `Raw`, `Any`, `One` or `Some`. Values without any of the `HINTS` contain no messages of this format. A format with
+    `IS_ONE_HISTORY = True` stores one history as JSON lines.
     """
 
     NAME: str
@@ -82,6 +84,14 @@ class Format(Protocol):
 
     def read(self, message: Any, source: Source) -> Iterable[Turn | ToolReturn]:
         """Return the prompts, responses and tool returns of a message, each call before its return."""
+
+
+def inside(key: str, found: Iterable[Turn | ToolReturn]) -> Iterator[Turn | ToolReturn]:
+    """Yield what a message contains that is the value of `key` in another one."""
+    for one in found:
+        for each in [one] if isinstance(one, ToolReturn) else one.calls:
+            each.at = (key, *each.at) if each.at else ()
+        yield one
 
 
 class Part(Struct, gc=False):

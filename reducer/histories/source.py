@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 """Texts, brackets, and numbers that `msgspec` may refuse."""
+_BLANK_LINE = re.compile(rb"\n(?=[ \t\r]*+\n)")
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
@@ -63,12 +64,14 @@ def _buffer(value: Any) -> tuple[int, int]:
 class Source:
     """A stored history. Its values are views of `text`, so the difference of two addresses is an offset.
 
-    `text` is the data or, if msgspec refuses the data, `readable(data)`. Offsets are the same in both.
+    `text` is the data, or `as_list(data)`, or what `readable` makes of these. Offsets are the same in all, except that
+    a list of lines starts one byte earlier and ends one byte later.
     """
 
     def __init__(self, data: bytes, text: bytes) -> None:
         self.data = data
         self._text = text
+        self._shift = (len(text) - len(data)) // 2
         self._address = _buffer(text)[0]
         self.root = Raw(memoryview(text)[len(text) - len(text.removeprefix(BOM).lstrip(b" \t\n\r")) :])
 
@@ -97,19 +100,28 @@ class Source:
         start = address - self._address
         if start < 0 or not self._text.startswith(bytes(raw), start):
             raise RuntimeError("this release of msgspec copies values instead of returning views")
-        return start, start + length
+        start -= self._shift
+        return max(start, 0), start + length
 
 
-def readable(data: bytes) -> bytes:
+def as_list(lines: bytes) -> bytes:
+    """Return JSON lines as a list, in which each line has the same place, one byte later."""
+    values = lines.removeprefix(BOM).strip()
+    end = len(lines.rstrip())
+    listed = _BLANK_LINE.sub(b" ", values).replace(b"\n", b",")
+    return b"[%b%b%b]" % (b" " * (end - len(values)), listed, b" " * (len(lines) - end))
+
+
+def readable(written: bytes, data: bytes) -> bytes:
     """Return JSON of the same length that msgspec reads: no byte order mark, deep nesting, NaN or lone surrogates.
 
-    Raises `HistoryError` if the data is not JSON.
+    `written` is the data, or `as_list(data)`. Raises `HistoryError` with the place in the data if it is not JSON.
     """
-    text = bytearray(data.replace(BOM, b"   ", 1) if data.startswith(BOM) else data)
+    text = bytearray(written.replace(BOM, b"   ", 1) if written.startswith(BOM) else written)
     depth = start = 0
-    for token in _TOKEN.finditer(data):
+    for token in _TOKEN.finditer(written):
         at, end = token.span()
-        mark = data[at]
+        mark = written[at]
         if mark in b"[{":
             depth += 1
             start = at if depth == _MAX_LEVELS else start
@@ -126,7 +138,7 @@ def readable(data: bytes) -> bytes:
     try:
         json.loads(text.decode("latin-1"), parse_int=len)  # each character is one byte of the data
     except JSONDecodeError as error:
-        raise _fault(data, error) from None
+        raise _fault(data, error, error.pos - (len(written) - len(data)) // 2) from None
     return bytes(text)
 
 
@@ -142,11 +154,11 @@ def line_and_column(data: bytes, at: int) -> str:
     return f"line {line}, column {column}"
 
 
-def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
+def _fault(data: bytes, error: JSONDecodeError, at: int) -> HistoryError:
     if error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip(" \t\n\r"):
         return HistoryError(f"cut off: the text ends at {line_and_column(data, len(data))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(": ")
-    return HistoryError(f"not JSON: {message} at {line_and_column(data, error.pos)}")
+    return HistoryError(f"not JSON: {message} at {line_and_column(data, at)}")
 
 
 def described(value: Any) -> str:

@@ -23,7 +23,7 @@ from reducer.histories.format import Path, Turn, numbered
 from reducer.histories.formats import openai_responses, pydantic_ai
 from reducer.histories.source import BOM, Source, described, position, short
 from reducer.histories.stored import expected
-from reducer.histories.stored.messages import find_lists, is_message, with_source
+from reducer.histories.stored.messages import are_one_history, find_lists, is_message, is_session, with_source
 from reducer.paths.written import path_text
 
 Severity = Literal["error", "warning"]
@@ -67,11 +67,14 @@ def check(stored: bytes, first_line: int = 1) -> list[Finding]:
     A history is a list of messages of a stored format, one message or a wrapper around these. It starts on `first_line`
     of its file.
     """
-    try:
-        stored.decode()
-        from_json(stored)
-    except ValueError as error:
-        return [_parse_error(stored, error, first_line)]
+    texts = stored.split(b"\n") if are_one_history(stored) else [stored]
+    for number, text in enumerate(texts, first_line):
+        try:
+            text.decode()
+            if text.strip() or len(texts) == 1:
+                from_json(text)
+        except ValueError as error:
+            return [_parse_error(text, error, number)]
     try:
         findings = with_source(stored, lambda source: list(_check_histories(source)))
     except HistoryError as error:
@@ -108,8 +111,10 @@ def _check_histories(source: Source) -> Iterator[Finding]:
             for one in messages:
                 if not one.is_valid:
                     yield Finding("V011", one.path, f"not a message, {expected([found.form])}")
+        # In sessions, lines about progress come between calls and returns.
+        linked = [one for one in messages if one.read] if is_session(found.form) else messages
         # Messages outside of lists, such as search hits, are one history.
-        histories.setdefault((found.form.NAME, found.path if is_list else None), []).extend(messages)
+        histories.setdefault((found.form.NAME, found.path if is_list else None), []).extend(linked)
     for (name, place), messages in histories.items():
         if place is not None or len(messages) > 1:
             if name == pydantic_ai.NAME:

@@ -60,7 +60,7 @@ def read_chunks(source: Source, *, tool: str | None = None) -> Iterator[Chunk]:
 
     - JSON lines, if its name says so, or if its first line is a JSON object or list and another line follows. Each line
       is a history; a line that is none is reported, and the others are read.
-    - One history otherwise.
+    - One history otherwise, or if the first line is of a format that stores one history as JSON lines.
     - One sample, if it contains no history and the verb accepts samples: then JSON lines are a text of this sample.
 
     Raises `FileError`.
@@ -124,7 +124,8 @@ def _chunks(stream: IO[bytes], name: str) -> Iterator[Chunk]:
     or at the end of the file. Raises `FileError` for a history above `MAX_HISTORY` bytes.
     """
     ahead: list[bytes] = []
-    if name.lower().endswith(LINES_ENDINGS) or _are_lines(stream, name, ahead):
+    has_lines_ending = name.lower().endswith(LINES_ENDINGS)
+    if (_are_lines(stream, name, ahead) or has_lines_ending) and not _are_one_history(ahead):
         yield from _lines(chain(ahead, _each_line(stream, name)))
     else:
         content = b"".join([*ahead, stream.read(MAX_HISTORY + 1)])
@@ -156,6 +157,12 @@ def _are_lines(stream: IO[bytes], name: str, ahead: list[bytes]) -> bool:
         if len(values) == 2:
             return _is_structure(values[0])
     return False
+
+
+def _are_one_history(ahead: list[bytes]) -> bool:
+    from reducer.histories.stored import are_one_history  # takes time to import
+
+    return are_one_history(b"".join(ahead))
 
 
 def _is_structure(line: bytes) -> bool:

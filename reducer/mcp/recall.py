@@ -35,13 +35,12 @@ class Recall(Middleware):
 
     def store(self, result: Result) -> None:
         """Archive the original of a result if it was reduced."""
-        rule = result.outcome.rule
-        if rule is None or result.outcome.content is result.given:
+        if result.outcome.rule is None or result.outcome.content is result.given:
             return
         found = ReturnId(result.tool, str(len(self._returns) + 1), 1, time.time_ns() // 1000)
         reduced, original = unwrapped(result.outcome.content), unwrapped(result.given)
         self._returns.append((found, reduced))
-        self._archive.add([Entry(found, rule.version, stored_json(reduced), stored_json(original), owner=self._owner)])
+        self._archive.add([Entry(found, stored_json(reduced), stored_json(original), owner=self._owner)])
 
     def close(self) -> None:
         """Write all originals, and close the archive."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,7 +13,10 @@ from reducer.values import is_media, shown
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or value == "" or value == [] or value == {}
+    kind = type(value)
+    if kind is str or kind is list or kind is dict:
+        return not value
+    return kind is not int and kind is not bool and shown(value) in (None, "", [], {})
 
 
 class Compact(Op):
@@ -45,11 +49,11 @@ class Compact(Op):
     compact: Literal[True, "all"] = Field(description="`all`: Python literals lose their blanks too.")
 
     def apply(self, place: Place) -> None:
-        for child in place.children():
+        for child in place.children(inf):
             self.apply(child)
         if type(place.value) is dict and not is_media(place.value):
             fields = place.json
-            full = frozenset(key for key, item in fields.items() if not _is_empty(shown(item)))
+            full = frozenset(key for key, item in fields.items() if not _is_empty(item))
             if len(full) < len(fields):
                 place.keep_keys(full)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ _TEXTS, _KEYS = 0xE000, 0xF000
 """Characters that stand for texts and for keys in quotes, so that only rows with quotes change them."""
 _OPERATOR = "[=!<>&|~]"
 _NUMBER = r"-?\d{1,20}(?:\.\d{1,20})?"
-WORDS: Mapping[str, str] = {
+_WORDS: Mapping[str, str] = {
     "KEY": r"(?:@|[^\W\d](?:[\w.]*\w)?|[\uf000-\uf8ff])",  # the last are names in quotes
     "OTHERKEY": r"(?:[A-Za-z]\w*|[\uf000-\uf8ff])",
     "SPACED": r"[A-Za-z]\w*(?: \w+)+",
@@ -35,8 +35,8 @@ WORDS: Mapping[str, str] = {
     "DATE": r"\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?",
     "LIST": r"[^()\[\]]*",
     "LEVEL": "|".join(LEVELS),
-    "=?": "[=!]=",
-    "<?": "[<>]=?",
+    "EQUALS": "[=!]=",
+    "ORDER": "[<>]=?",
     "TEST": r"[^\[\]?]*(?:[=!<>]=|[<>])[^\[\]]*",
     "WORDS": r"[^'\"%*\[\]]+",
     "CALL": r"!?(?:contains|starts_with|ends_with|matches)\([^\[\]]*\)",
@@ -45,86 +45,72 @@ WORDS: Mapping[str, str] = {
     "NAME": r"[\w.-]+",
     "REGEX": r"\^[^']*|[^']*\$|[^']*(?:\.\*|\.\+|\\d)[^']*",
 }
-"""Patterns of the words in capitals, and of any operator of two kinds."""
+"""Patterns of the words in capitals."""
 
 
 class Row(NamedTuple):
-    """A wrong form, the right form with the same words in capitals, and the reason."""
+    """A wrong form, the right form with the same words in capitals, which `words` finds, and the reason."""
 
     wrong: re.Pattern[str]
     right: str
     words: re.Pattern[str]
-    groups: Mapping[str, int]
     is_of_text: bool
     reason: str = ""
 
     def corrected(self, text: str) -> str:
         """Replace every wrong form in a text."""
-        return self.wrong.sub(self._right, text)
-
-    def _right(self, found: re.Match[str]) -> str:
-        return self.words.sub(lambda word: found[self.groups[word[0]]], self.right)
-
-
-def row_of(wrong: str, right: str, words: Mapping[str, str], reason: str = "") -> Row:
-    """Compile a row of a table. A blank is white space, and `^` the start or end of the text."""
-    names = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
-    inner = wrong.removeprefix("^").removesuffix("^")
-    pattern = _before(inner) if inner == wrong.removesuffix("^") else r"\A\s*"
-    groups: dict[str, int] = {}
-    end = 0
-    for name in names.finditer(inner):
-        pattern += _literal(inner, end, name.start()) + f"({words[name[0]]})"
-        groups[name[0]] = len(groups) + 1
-        end = name.end()
-    pattern += _literal(inner, end, len(inner))
-    pattern += _after(inner) if inner == wrong.removeprefix("^") else r"\s*\Z"
-    return Row(re.compile(pattern, re.IGNORECASE), right, names, groups, not {"'", '"'}.isdisjoint(wrong), reason)
-
-
-def _before(text: str) -> str:
-    return r"(?<![\w.])" if text[0].isalnum() else f"(?<!{_OPERATOR})" if re.match(_OPERATOR, text) else ""
-
-
-def _after(text: str) -> str:
-    return r"(?!\w)" if text[-1].isalnum() else f"(?!{_OPERATOR})" if re.match(_OPERATOR, text[-1]) else ""
-
-
-def _literal(text: str, start: int, end: int) -> str:
-    """Return the pattern of a part of a wrong form; white space is optional next to a sign."""
-    pattern = ""
-    for at in range(start, end):
-        around = text[max(at - 1, 0)] + text[min(at + 1, len(text) - 1)]
-        if text[at] != " ":
-            pattern += re.escape(text[at])
-        else:
-            pattern += r"\s+" if around.isalnum() or " " in around else r"\s*"
-    return pattern
+        return self.wrong.sub(lambda found: self.words.sub(lambda word: found[word[0]], self.right), text)
 
 
 @cache
-def _tables() -> dict[str, Any]:
-    return tomllib.loads(files("reducer.paths").joinpath("habits.toml").read_text(encoding="utf-8"))
+def tables(package: str) -> dict[str, Any]:
+    """Return the tables of the file `habits.toml` in a package."""
+    return tomllib.loads(files(package).joinpath("habits.toml").read_text(encoding="utf-8"))
+
+
+def table_rows(table: Mapping[str, Iterable[str]], words: Mapping[str, str], reason: str = "") -> Iterator[Row]:
+    """Compile a table of right forms with their wrong forms, in which words stand for patterns.
+
+    A blank is white space, and `^` the start or end of the text.
+    """
+    names = re.compile("|".join(sorted(words, key=len, reverse=True)))
+    pieces = re.compile(f"{names.pattern}|.")
+    for right, forms in table.items():
+        for wrong in forms:
+            inner = wrong.removeprefix("^").removesuffix("^")
+            before = r"\A\s*" if wrong[0] == "^" else _edge(inner[0], r"(?<![\w.])", f"(?<!{_OPERATOR})")
+            after = r"\s*\Z" if wrong[-1] == "^" else _edge(inner[-1], r"(?!\w)", f"(?!{_OPERATOR})")
+            pattern = before + pieces.sub(partial(_piece, words), inner) + after
+            is_of_text = not {"'", '"'}.isdisjoint(wrong)
+            yield Row(re.compile(pattern, re.IGNORECASE), right, names, is_of_text, reason)
+
+
+def _edge(character: str, of_word: str, of_operator: str) -> str:
+    """Return what keeps a form from matching a part of a word or of an operator."""
+    return of_word if character.isalnum() else of_operator if re.match(_OPERATOR, character) else ""
+
+
+def _piece(words: Mapping[str, str], found: re.Match[str]) -> str:
+    """Return the pattern of a word or character of a wrong form; white space is optional next to a sign."""
+    text, around = found[0], found.string[found.start() - 1 : found.end() + 1]
+    if text in words:
+        return f"(?P<{text}>{words[text]})"
+    if text != " ":
+        return re.escape(text)
+    return r"\s+" if len(around) < 3 or (around[0] + around[2]).isalnum() else r"\s*"
 
 
 @cache
 def _rows(table: str) -> tuple[Row, ...]:
-    return tuple(table_rows(_tables()[table], WORDS))
+    return tuple(table_rows(tables("reducer.paths")[table], _WORDS))
 
 
 @cache
 def _suspicious() -> tuple[Row, ...]:
     found: list[Row] = []
-    for reason, table in _tables()["suspicious"].items():
-        found += table_rows(table, WORDS, reason)
+    for reason, table in tables("reducer.paths")["suspicious"].items():
+        found += table_rows(table, _WORDS, reason)
     return tuple(found)
-
-
-def table_rows(table: Mapping[str, Iterable[str]], words: Mapping[str, str], reason: str = "") -> Iterator[Row]:
-    """Compile a table of right forms with their wrong forms."""
-    for right, forms in table.items():
-        for wrong in forms:
-            yield row_of(wrong, right, words, reason)
 
 
 def _rewritten(text: str, tables: Iterable[str]) -> str:

@@ -130,6 +130,8 @@ class Opened(Struct, gc=False, eq=False):
     """The step that replaces the text with its value."""
     inside: dict[Any, Node | None] = {}
     """The plan of `value`, under the key 0."""
+    size_before: int = -1
+    """The characters of the content as it arrived, or -1 before they are first counted."""
 
     @property
     def plan(self) -> Node | None:
@@ -142,7 +144,12 @@ class Opened(Struct, gc=False, eq=False):
 
     def size(self, value: Any) -> int:
         """Count the characters of the content with a reduced structure."""
-        return chars(value if self.is_json else self.write(value))
+        if value is self.value and self.size_before >= 0:
+            return self.size_before
+        size = chars(value if self.is_json else self.write(value))
+        if value is self.value:
+            self.size_before = size
+        return size
 
 
 class Emptied(Struct, gc=False, eq=False):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice, repeat
+from math import inf
 from typing import Any
 
 from reducer import markers
@@ -171,9 +172,8 @@ class Place:
 
     def hide_markers(self) -> None:
         """Leave out the markers of an earlier pass in every list at or below this place."""
-        for child in self.children():
-            if type(child.value) is list or type(child.value) is dict:
-                child.hide_markers()
+        for child in self.children(inf):
+            child.hide_markers()
 
     def entries(self) -> Sequence[Any]:
         """Return the indices of the kept items of this list, or the kept keys of this object if it is used as a map.
@@ -231,10 +231,15 @@ class Place:
             return Place(node.value, node.plan, node, 0, work=self.work, depth=depth, chain=chain)
         return Place(value, node, self, key, work=self.work, depth=depth, chain=chain)
 
-    def children(self) -> Iterator[Place]:
-        """Yield the place of every child that is not a number, a boolean or null."""
+    def children(self, longer_than: float = -1) -> Iterator[Place]:
+        """Yield the place of every child that is not a number, a boolean or null.
+
+        Texts without structure are left out if they have at most `longer_than` characters.
+        """
+        value, planned = self.value, self.node.inside if type(self.node) is Omission else ()
         for key in self.keys():
-            if type(self.value[key]) not in _NUMBERS:
+            kind = type(value[key])
+            if kind not in _NUMBERS and (kind is not str or key in planned or len(value[key]) > longer_than):
                 yield self.child(key)
 
     def objects(self) -> Iterator[Place]:
@@ -248,7 +253,7 @@ class Place:
             if len(self.value) > longer_than:
                 yield self
             return
-        for child in self.children():
+        for child in self.children(longer_than):
             yield from child.texts(longer_than)
 
     # --- omissions
@@ -383,7 +388,7 @@ class Place:
         if is_text and fits(self.value):  # data in a text must not become media items
             parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
-        for child in self.children():
+        for child in self.children(inf):
             child.unwrap()
 
     def _cut_so_far(self, head: int, tail: int) -> Cut:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import yaml
 
 from reducer.entities.entity import ALL_NAMES
-from reducer.paths.habits import Row, table_rows
+from reducer.paths.habits import Row, table_rows, tables
 from reducer.rules.diagnostics import written
 
 _MAX_CHARS = 300
@@ -46,14 +44,8 @@ class Line(NamedTuple):
 
 
 @cache
-def habits() -> dict[str, Any]:
-    """Return the tables of `habits.toml`."""
-    return tomllib.loads(files("reducer.rules").joinpath("habits.toml").read_text(encoding="utf-8"))
-
-
-@cache
 def _rows(table: str) -> tuple[Row, ...]:
-    rows = habits()[table]
+    rows = tables("reducer.rules")[table]
     return tuple(table_rows({right: [f"^{wrong}^" for wrong in rows[right]] for right in rows}, _WORDS))
 
 
@@ -87,7 +79,8 @@ def _matching(table: str, key: str, value: Any) -> Iterator[tuple[Row, dict[str,
     line = f"{key}: {value if type(value) is str else written(value)}"
     for row in _rows(table) if len(line) <= _MAX_CHARS else ():
         if found := row.wrong.fullmatch(line):
-            words = {name: found[number] for name, number in row.groups.items() if name != "ANY"}
+            words = found.groupdict()
+            words.pop("ANY", None)
             if "LIST" in words:
                 words["LIST"] = ", ".join(_SEPARATOR.split(words["LIST"]))
             yield row, words

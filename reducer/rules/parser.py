@@ -17,7 +17,7 @@ from yaml.error import MarkedYAMLError
 from yaml.resolver import Resolver
 
 from reducer.errors import Edit, shortened
-from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted, written
+from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted
 from reducer.rules.syntax import explain, unquoted
 
 MAX_CHARS = 250_000
@@ -125,9 +125,6 @@ _AMBIGUOUS = {
 """The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‘’‚", "'"))
-_LISTS = frozenset({"drop", "extract", "keep", "preserve", "tool"})
-"""Keys whose value can be a list of names."""
-_NAME = re.compile(r"[\w.*-]+")
 _BACKSPACE = re.compile(r"(?<!\\)(?:\\\\)*\\b")
 """`\b` in double quotes; after two backslashes, `b` is a letter."""
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
@@ -230,7 +227,7 @@ class _Reader:
         entries, incomplete = dict[str, tuple[ScalarNode, Tree]](), False
         while not self.loader.check_event(e.MappingEndEvent):
             key, value = self.node(depth - 1), self.node(depth - 1)
-            name = self._name(key, value, entries)
+            name = self._name(key, entries)
             if name is None:
                 incomplete = True
             else:
@@ -309,24 +306,15 @@ class _Reader:
                 break
         return text
 
-    def _name(self, node: Tree, value: Tree, entries: Mapping[str, tuple[ScalarNode, Tree]]) -> ScalarNode | None:
-        """Return a key with a value as a text, or None if it is invalid or one of the previous entries."""
+    def _name(self, node: Tree, entries: Mapping[str, tuple[ScalarNode, Tree]]) -> ScalarNode | None:
+        """Return a key as a text, or None if it is invalid or one of the previous entries."""
         if not isinstance(node, ScalarNode) or not isinstance(node.value, str):
             self.report.add(node, "E016", "a key must be text")
             return None
         name = node.value
         if name in entries:
-            first, other = entries[name]
+            first, _ = entries[name]
             message = f"duplicate key `{shortened(name)}`, first used in line {first.line}"
-            names = [*_names(other), *_names(value)] if name in _LISTS and _names(other) and _names(value) else []
-            advice = f"write one line instead of both: {name}: {written(names)}" if names else ""
-            self.report.add(node, "E012", message, advice or f"remove this line, or line {first.line}")
+            self.report.add(node, "E012", message, f"join it with line {first.line}, or remove one of them")
             return None
         return node
-
-
-def _names(value: Tree) -> list[str]:
-    """Return a name, or the names in a list; nothing if there is another value."""
-    items = value.items if isinstance(value, SequenceNode) else (value,)
-    names = [item.raw for item in items if isinstance(item, ScalarNode)]
-    return names if len(names) == len(items) and all(map(_NAME.fullmatch, names)) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -19,10 +18,6 @@ from reducer.rules.model import RuleFile
 from reducer.rules.parser import Place
 from reducer.rules.steps import works_on_each_item
 
-_CONDITION = r"([\w.]+) *(==|!=) *('[^'|&]*'|`[^`|&]*`)"
-_FILTER = re.compile(rf"\[\?({_CONDITION})\]")
-_SIMPLE = re.compile(_CONDITION)
-_OPPOSITES = {"==": "!=", "!=": "=="}
 _ATTEMPTS = 3
 """The number of changes after which a line must be valid."""
 
@@ -51,48 +46,6 @@ def advice_for(data: Any, place: Place) -> str:
         advice = general_advice(key, value) if type(key) is str else ""
         if advice:
             return advice
-    return ""
-
-
-def home_of_step(data: Any, place: Place) -> str:
-    """Return where the only key of a step without an action belongs; empty if not known, or if it has several keys."""
-    step = _at(data, place)
-    if not isinstance(step, dict) or len(step) != 1 or not isinstance(place[-1], int):
-        return ""
-    [key] = step
-    homes: list[str] = []
-    for where, number in (("above", place[-1] - 1), ("below", place[-1] + 1)):
-        other = _at(data, (*place[:-1], number)) if number >= 0 else None
-        if not homes and isinstance(other, dict) and _takes(other, key):
-            homes.append(f"in the step {where}")
-    if key in RuleFile.model_fields and (key != "mark" or step[key] is False):  # a rule can only turn markers off
-        homes.append("at the top of the file")
-    return f"`{key}` is no action: write it {', or '.join(homes)}" if homes else ""
-
-
-def _takes(step: Mapping[str, Any], key: str) -> bool:
-    """Return whether a key can be added to a step with an action."""
-    actions = [op for verb, op in operations().items() if verb in step]
-    return key not in step and any(key in op.model_fields for op in actions)
-
-
-def into_filter(data: Any, place: Place) -> str:
-    """Return how a filter says what `always_keep` is meant to say in a step without `limit`; empty for other keys."""
-    step = _at(data, place[:-1])
-    if place[-1:] != ("always_keep",) or not isinstance(step, dict):
-        return ""
-    for verb, joined in (("drop", "[?{0} && {2}]"), ("keep", "[?{0} || {1}]")):
-        selected = _FILTER.fullmatch(str(step.get(verb)))
-        kept = _SIMPLE.fullmatch(str(step["always_keep"]))
-        if selected and kept:
-            key, operator, value = kept.groups()
-            opposite = f"{key} {_OPPOSITES[operator]} {value}"
-            line = f"{verb}: {written(joined.format(selected[1], kept[0], opposite))}"
-            return f"`always_keep` works with `limit` only; write the condition into the filter: {line}"
-        if str(step.get(verb)).startswith("[?"):
-            return f"`always_keep` works with `limit` only; write the condition into the filter of `{verb}`"
-        if verb in step:
-            return "`always_keep` works with `limit` only"
     return ""
 
 

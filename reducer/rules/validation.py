@@ -19,11 +19,11 @@ from reducer.operations import operations
 from reducer.operations.fields import Target, When
 from reducer.operations.op import StepKeys
 from reducer.paths import Expression, Path
+from reducer.paths.habits import tables
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
-from reducer.rules.habits import habits
 from reducer.rules.model import Expect, Given, RuleFile, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
-from reducer.rules.trial import advice_for, home_of_step, into_filter, is_tag, line_for, place_of
+from reducer.rules.trial import advice_for, is_tag, line_for, place_of
 
 M = TypeVar("M", bound=BaseModel)
 _WORD = re.compile("'([^']*)'")
@@ -104,7 +104,7 @@ class _Advice:
 
     def at(self, place: Place) -> str:
         """Return a valid line, other advice, or an empty text."""
-        return into_filter(self.data, place) or self.line(place) or advice_for(self.data, place)
+        return self.line(place) or advice_for(self.data, place)
 
 
 def _report_errors(
@@ -175,11 +175,10 @@ def _report_no_action(report: Report, node: Tree, place: Place, advice: _Advice)
             _report_unknown(report, node, key, [*operations(), *StepKeys.model_fields], advice.at((*place, key)))
             is_misspelt = True
     if not is_misspelt:
-        home = home_of_step(advice.data, place)
-        if home:
-            return report.add(node, "E013", "this step has no action", home)
-        hint = next(filter(None, (advice.line((*place, key)) for key in plain(node))), "")
-        hint = hint or f"add one of {listed(operations())}, for example limit: 20"
+        keys = plain(node)
+        lines = (advice.line((*place, key)) for key in keys if len(keys) > 1)
+        hint = next(filter(None, lines), "")
+        hint = hint or f"write its keys in a step with an action, or add one of {listed(operations())}"
         report.add(node, "E013", "this step has no action", hint)
     return None
 
@@ -212,7 +211,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, adv
     if kind == "E013":
         return _report_no_action(report, owner, place, advice)
     if is_missing:
-        hint = habits()["missing"].get(place[-1], "")
+        hint = tables("reducer.rules")["missing"].get(place[-1], "")
         return report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing", hint)
     own = (kind if kind in catalogue() else "E020", "{msg}")
     code, message = _MESSAGES.get(kind, own)
@@ -241,7 +240,7 @@ def _report_unknown(report: Report, tree: Tree, word: str, known: Collection[str
     """Report the key `word` of a mapping that allows only the keys `known`; `advice` is the line that it means."""
     key = locate(tree, (word,), key=True)
     keys = plain(tree) if isinstance(tree, MappingNode) else {}
-    advice = advice or habits()["elsewhere"].get(word, "")
+    advice = advice or tables("reducer.rules")["elsewhere"].get(word, "")
     if word in _every_key():
         report.add(key, "E018", f"`{word}` is not valid here", advice or f"expected one of {listed(known)}")
     elif advice:

@@ -27,36 +27,27 @@ def report_page(
     Each tree is compressed, and the page reads it when its return is opened. Scripts and styles run only with the hash
     that the policy of the page names, and data is never markup.
     """
-    report, rules = _without_folders((report, rules), _folders([*report["rules"]["files"], *report["histories"]]))
+    folders = _folders([*report["rules"]["files"], *report["histories"]])
     style = static("style.css").decode()
     script = "\n".join(_IMPORTS.sub("", static(name).decode()) for name in ("tree.js", "report.js"))
     sources = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
+    packed = [_packed({**tree, "file": Path(tree["file"] or "").name}) for tree in trees]
     fields = {
         "policy": f"{sources}; base-uri 'none'; form-action 'none'",
         "style": style,
         "script": script,
-        "report": _data({**report, "titles": TITLES, "texts": rules, "made": made}),
-        "trees": _data([_packed({**tree, "file": Path(tree["file"] or "").name}) for tree in trees]),
+        "report": folders.sub("", _data({**report, "titles": TITLES, "texts": rules, "made": made})),
+        "trees": _data(packed),
     }
     return _FIELD.sub(lambda field: fields[field[1]], static("report.html").decode()).encode()
 
 
 def _folders(files: Iterable[str]) -> re.Pattern[str]:
-    """Match the folders that the page does not name: the current one, and those around the folders of files."""
+    """Match, in JSON, the folders that the page does not name: the current one, and those around those of files."""
     folders = {f"{Path(file).parent.parent}/" for file in files if Path(file).is_absolute()} - {"//"}
-    longest_first = sorted({*folders, f"{Path.cwd()}/"}, key=len, reverse=True)
-    return re.compile(rf"(?<![\w./-])(?:{'|'.join(map(re.escape, longest_first))})")
-
-
-def _without_folders(value: Any, folders: re.Pattern[str]) -> Any:
-    """Return a value without the names of folders in its texts and keys."""
-    if isinstance(value, str):
-        return folders.sub("", value)
-    if isinstance(value, Mapping):
-        return {_without_folders(key, folders): _without_folders(item, folders) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_folders(item, folders) for item in value]
-    return value
+    written = [json.dumps(folder)[1:-1] for folder in {*folders, f"{Path.cwd()}/"}]
+    longest_first = map(re.escape, sorted(written, key=len, reverse=True))
+    return re.compile(rf"(?:(?<![\w./-])|(?<=\\n))(?:{'|'.join(longest_first)})")
 
 
 def _packed(tree: Any) -> str:

@@ -22,7 +22,6 @@ from tests.agent.agents import (
     ARTICLES,
     FORMS,
     PROMPT,
-    RULE,
     SHORTER,
     V2,
     Script,
@@ -95,18 +94,6 @@ def test_a_restored_history_is_that_of_a_run_without_rules_byte_for_byte(archive
         bare = [re.sub(rb'"timestamp":"[^"]*",?', b"", history) for history in (reduced, result.history)]
         again = restore(json.dumps(json.loads(bare[0]), indent=1).encode(), connection)
         assert json.loads(again.history) == json.loads(bare[1])
-
-
-def test_the_rule_and_its_version_are_stored(archive: Archive, rules: Path) -> None:
-    rule = rules / "deep_research.yaml"
-    for comment in ("# first\n", "# later\n"):
-        rule.write_text(comment + RULE)
-        history_processor(rule, archive=archive)(context(), returns([1, 2, 3], tool="deep_research"))
-    archive.flush()
-    with open_to_read(archive.path) as connection:
-        versions = [row[0] for row in connection.execute("SELECT rule FROM returns ORDER BY id")]
-    assert len(set(versions)) == 2
-    assert all(re.fullmatch(re.escape(str(rule)) + "@[0-9a-f]{12}", version) for version in versions)
 
 
 def recalling(*recalls: Any, before: tuple[Any, ...] = (call("deep_research"),)) -> Script:

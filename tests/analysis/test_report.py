@@ -162,8 +162,24 @@ def test_returns_above_max_chars() -> None:
 def test_unused_rules_are_listed_only_for_whole_histories() -> None:
     ruleset = rules(tool=["never", "never_*"], max_chars=100)
     tally = look(ruleset, "h", history(("t", "a")), LookOptions(lambda entry: entry.tool == "never")).tally
-    assert [entry.message for entry in attention(Report("r", ruleset, ["h"], tally))] == ["never, never_*"]
+    messages = [entry.message for entry in attention(Report("r", ruleset, ["h"], tally)) if entry.kind == "unused rule"]
+    assert messages == ["never, never_*"]
     assert attention(Report("r", ruleset, ["h"], tally, whole=False)) == ()
+
+
+def test_files_in_which_rules_apply_to_no_return_are_reported() -> None:
+    def needs(*parts: Any, name: str = "h") -> list[str]:
+        data = json.dumps([{"kind": "request", "parts": parts}]).encode()
+        found = Report("r", RULES, [name], look(RULES, "h", data).tally)
+        return [entry.message for entry in attention(found) if entry.kind == "no return"]
+
+    part = {"part_kind": "tool-return", "tool_name": "t", "tool_call_id": "c", "content": "text"}
+    failed, unknown = {**part, "outcome": "failed"}, {**part, "tool_name": None}
+    assert needs() == ["no tool return in messages of the format model-messages"]
+    assert needs(failed) == ["its outcome is failed"]
+    assert needs(failed, unknown, unknown) == ["it has no tool name (2); its outcome is failed"]
+    assert needs(failed, part) == needs({**part, "tool_name": "other"}) == []
+    assert needs(part, name="empty.jsonl") == ["it contains no history"]
 
 
 # --- totals
@@ -186,6 +202,8 @@ def test_totals_of_parts_add_up_to_the_total(first: list[tuple[str, Any]], secon
         merged.merge(part.tally)
         for entry in part.returns:
             whole.add(entry)
+        if not returns:
+            whole.add_reason("h", "no tool return in messages of the format model-messages")
     assert merged == whole
 
 
@@ -200,7 +218,7 @@ def test_each_line_is_reduced_on_its_own(found: list[Any], end: bytes) -> None:
     expected, outputs = Tally(), lines.copy()
     for number, line in enumerate(lines):
         if isinstance(found[number], list):
-            alone = look(RULES, "h", line, writing)
+            alone = look(RULES, "", line, writing)
             expected.merge(alone.tally)
             outputs[number] = alone.output
     assert (reduced, tally) == (end.join(outputs), expected)

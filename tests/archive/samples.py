@@ -17,7 +17,7 @@ from reducer.values import stored_json
 def entry(
     original: Any, reduced: Any, *, tool: str = "explore", call_id: str = "c", nth: int = 1, time: int = NO_TIME
 ) -> Entry:
-    return Entry(ReturnId(tool, call_id, nth, time), "rule@1", stored_json(reduced), stored_json(original), "owner")
+    return Entry(ReturnId(tool, call_id, nth, time), stored_json(reduced), stored_json(original), "owner")
 
 
 def store(archive: Archive, *entries: Entry | Callable[[], Entry]) -> None:

@@ -48,8 +48,8 @@ ANOTHER = "is not an archive, but the SQLite file of another application"
         (lambda path: path.write_bytes(b"these are notes, and no database at all " * 40), "file is not a database"),
         (lambda path: execute(path, "CREATE TABLE cookies (id)"), ANOTHER),
         (lambda path: execute(path, "PRAGMA application_id = 1234", "CREATE TABLE cookies (id)"), ANOTHER),
-        (partial(write_version, 9), f"{VERSION} (format 9, this one needs 2); use a new file"),
-        (partial(write_version, 1), f"{VERSION} (format 1, this one needs 2); use a new file"),
+        (partial(write_version, 9), f"{VERSION} (format 9, this one needs 3); use a new file"),
+        (partial(write_version, 1), f"{VERSION} (format 1, this one needs 3); use a new file"),
         (Path.mkdir, "is a folder; name a file"),
     ],
 )

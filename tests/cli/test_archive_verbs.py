@@ -172,7 +172,7 @@ def test_an_archive_that_fails_leaves_no_output(folder: Path, cli: Cli, monkeypa
 def restored(archive: Archive, whole: bytes) -> tuple[bytes, Restored]:
     """Reduce a history to the start of each content, archive the originals, and restore them."""
     reduced = reduce_json(whole, lambda tool, content: content[: 5 if isinstance(content, str) else 1])
-    store(archive, *entries_between(whole, reduced, lambda tool, content: "rule"))
+    store(archive, *entries_between(whole, reduced))
     assert archive.failures == 0
     with open_to_read(archive.path) as connection:
         return reduced, restore(reduced, connection)

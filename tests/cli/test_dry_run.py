@@ -93,7 +93,7 @@ def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
     assert "not a history: found an object with the keys session_id, user_id" in result.err
     assert cli("h.json", *rules, "--input-format", "session", "--format", "diff").code == 2
     # Messages without any field of session histories need the option.
-    bare = '[{"role": "user", "parts": [{"text": "hi"}]}]'
+    bare = '[{"role": "user", "parts": [{"note": "hi"}]}]'
     (folder / "bare.json").write_text(bare)
     assert (cli("bare.json", *rules).code, cli("bare.json", *rules, "--input-format", "session").code) == (2, 0)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reducer import Reducer
-from reducer.engine import Outcome, attempt, rule_of
+from reducer.engine import Outcome, attempt
 from reducer.rules import Ruleset, compile_rules
 
 ISSUES = {"issues": [{"number": n, "title": f"t{n}", "body": "word " * 40} for n in range(4)]}
@@ -52,7 +52,6 @@ def test_the_first_rule_whose_where_holds_applies() -> None:
         ["1.yaml"],
         ["1.yaml", "2.yaml"],
     ]
-    assert rule_of(rules, "list", TICKETS) is tickets.rule
     assert file_of(run(rules, ISSUES, "another")) == "3.yaml"
 
 

@@ -10,7 +10,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reducer.histories.source import encode
-from tests.histories.messages import TIME, TURNS, answer, openai_chat, openai_responses, shorter, vercel_ai
+from tests.histories.messages import (
+    TIME,
+    TURNS,
+    answer,
+    codex,
+    gemini,
+    openai_chat,
+    openai_responses,
+    shorter,
+    vercel_ai,
+)
 
 TEXTS = st.sampled_from([
     "", "short", "a text of some length", '","part_kind":"tool-return"}]', 'ends in a backslash \\": "x',
@@ -81,10 +91,10 @@ def turn_of(turn: Any, draw: st.DrawFn, content: Content) -> list[dict[str, Any]
         return [turn(draw, content)]
     call_id, fails = draw(st.sampled_from(["call_1", "call_2"])), draw(st.sampled_from([False] * 5 + [True]))
     tool = draw(st.sampled_from(["t"] * 8 + ["final_result"]))
-    is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses))
-    if turn is vercel_ai:
-        return vercel_ai(call_id, content(is_reducible), tool, fails)
-    kind = "input_text" if turn is openai_responses else "text"
+    is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses, codex))
+    if turn in (gemini, vercel_ai):
+        return turn(call_id, content(is_reducible), tool, fails)  # type: ignore[no-any-return]
+    kind = "input_text" if turn in (openai_responses, codex) else "text"
     shape = draw(st.sampled_from(["text", "text", "parts", "odd"]))
     if shape == "text":
         return turn(call_id, content(is_reducible, ENCODED), tool, fails)

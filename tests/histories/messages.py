@@ -107,6 +107,41 @@ def anthropic(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
     ]
 
 
+def bedrock(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    blocks: Any = [{"json" if isinstance(content, dict) else "text": content}]
+    if isinstance(content, list):
+        blocks = [{"text": part["text"]} if isinstance(part, dict) and "text" in part else part for part in content]
+    result = {"toolUseId": call_id, "content": blocks, "status": "error" if fails else "success"}
+    return [
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": call_id, "name": tool, "input": {}}}]},
+        {"role": "user", "content": [{"text": "go on"}, {"toolResult": result}]},
+    ]
+
+
+def claude_code(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": fails}
+    used = {"type": "tool_use", "id": call_id, "name": tool, "input": {}}
+    shown = content if isinstance(content, list) else {"stdout": content, "stderr": ""}
+    answer = {"role": "user", "content": [result]}
+    return [
+        {"type": "assistant", "sessionId": "s", "message": {"role": "assistant", "content": [used]}},
+        {"type": "user", "sessionId": "s", "message": answer, "toolUseResult": shown},
+    ]
+
+
+def codex(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    items = openai_responses(call_id, content, tool)
+    return [{"timestamp": TIME, "type": "response_item", "payload": item} for item in items]
+
+
+def gemini(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"name": tool, "id": call_id, "response": {"error" if fails else "result": content}}
+    return [
+        {"role": "model", "parts": [{"functionCall": {"name": tool, "id": call_id, "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": result}]},
+    ]
+
+
 def langchain_dict(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     calls = [{"name": tool, "args": {}, "id": call_id, "type": "tool_call"}]
     result = {"type": "tool", "content": content, "tool_call_id": call_id, "status": "error" if fails else "success"}
@@ -134,9 +169,22 @@ def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
 Turn = Callable[..., list[dict[str, Any]]]
 TURNS: dict[str, Turn] = {
     turn.__name__: turn
-    for turn in (openai_chat, openai_responses, anthropic, langchain_dict, langchain_dumps, vercel_ai)
+    for turn in (
+        openai_chat,
+        openai_responses,
+        anthropic,
+        bedrock,
+        claude_code,
+        codex,
+        gemini,
+        langchain_dict,
+        langchain_dumps,
+        vercel_ai,
+    )
 }
 """Build a call and its return with an id and a content. Only some formats can say that a tool `fails`."""
+OWN_NAMES = ("gemini", "vercel_ai")
+"""Formats in which a return contains the name of its tool, so that it needs no id."""
 
 
 def shorter(tool: str, content: Any) -> Any:
@@ -177,7 +225,7 @@ def reduced_returns(data: bytes) -> list[Return]:
     expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
     assert [one.content for one in after] == expected
     changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
-    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    spans = [[copy[1:] for one in compress(side, changed) for copy in one.copies] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
     return list(compress(before, changed))
 

@@ -19,15 +19,31 @@ from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references
 from tests.helpers import table
-from tests.histories.messages import TURNS, edited, openai_chat, reduced_returns, shorter, vercel_ai
+from tests.histories.messages import (
+    OWN_NAMES,
+    TURNS,
+    anthropic,
+    claude_code,
+    edited,
+    openai_chat,
+    openai_responses,
+    reduced_returns,
+    shorter,
+    vercel_ai,
+)
 
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(file.stem for file in DATA.glob("formats/*.json") if file.stem != "scenario")
 RECORDED = {name: name.removesuffix("_dict").removesuffix("_dumps").replace("_", "-") for name in NAMES}
 """The recorded histories and their formats."""
 CASES = table(__file__, "formats.yaml")
+ONE_CONTENT = ("gemini", "vercel_ai")
+"""Histories in which a result is one value, so that its two texts are one return."""
 ERRORS = {
     "anthropic": "it is an error",
+    "bedrock": "its outcome is error",
+    "claude-code": "it is an error",
+    "gemini": "it is an error",
     "langchain": "its outcome is error",
     "vercel-ai": "its outcome is output-error",
 }
@@ -47,7 +63,9 @@ def messages(name: str) -> list[Any]:
 
 
 def listed(history: Any) -> list[Any]:
-    return history if isinstance(history, list) else history.get("messages") or history["input"]
+    if isinstance(history, list):
+        return history
+    return next(history[key] for key in ("messages", "input", "contents") if key in history)
 
 
 def stored(history: Any) -> bytes:
@@ -67,9 +85,10 @@ def formats_in(data: bytes) -> set[str]:
 
 def test_every_module_of_the_package_is_a_format() -> None:
     assert [form.NAME for form in FORMATS] == [
-        "anthropic", "langchain", "openai-chat", "openai-responses", "model-messages", "session", "vercel-ai",
+        "anthropic", "bedrock", "claude-code", "codex", "gemini", "langchain", "openai-chat", "openai-responses",
+        "model-messages", "session", "vercel-ai",
     ]  # fmt: skip
-    with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, langchain, model-"):
+    with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, bedrock, claude-code, "):
         formats_of("openai")
 
 
@@ -91,7 +110,9 @@ def test_no_other_format_reads_the_tool_returns(name: str, form: Any) -> None:
         found = [one for one in returns(recorded(name), form.NAME) if not one.untouched]
     except HistoryError:
         found = []
-    assert bool(found) == (RECORDED[name] == form.NAME)
+    # The first contains messages of the second, or items as old sessions do.
+    is_within = (name, form.NAME) in (("claude_code", "anthropic"), ("openai_responses", "codex"))
+    assert bool(found) == (RECORDED[name] == form.NAME or is_within)
 
 
 def test_histories_of_pydantic_ai_and_session_histories_are_still_detected() -> None:
@@ -109,7 +130,7 @@ def test_a_chat_without_tool_calls_is_a_history_without_returns(chat: Any) -> No
 
 @pytest.mark.parametrize("other", CASES["others"])
 def test_messages_of_other_libraries_are_refused(other: Any) -> None:
-    with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, langchain, "):
+    with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, bedrock, "):
         list(returns(stored(other)))
 
 
@@ -119,7 +140,7 @@ def test_messages_of_other_libraries_are_refused(other: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_returns_have_the_tools_of_their_calls(name: str) -> None:
     found = [(one.name, one.tool, one.untouched) for one in returns(recorded(name))]
-    pages = [("call_3", "read_article", "")] + ([] if name == "vercel_ai" else [("call_3#2", "read_article", "")])
+    pages = [("call_3", "read_article", "")] + ([] if name in ONE_CONTENT else [("call_3#2", "read_article", "")])
     assert found == [
         ("call_1", "list_hosts", ""),
         ("call_2", "search_alerts", ""),
@@ -132,14 +153,77 @@ def test_returns_have_the_tools_of_their_calls(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_contents_change(name: str) -> None:
     data = recorded(name)
-    assert len(reduced_returns(data)) == {"vercel_ai": 2, "openai_chat": 5, "openai_responses": 5}.get(name, 4)
+    counts = {"vercel_ai": 2, "gemini": 2, "openai_chat": 5, "openai_responses": 5, "codex": 5}
+    assert len(reduced_returns(data)) == counts.get(name, 4)
     assert reduce_json(data, lambda tool, content: content) is data
+
+
+@pytest.mark.parametrize("name", ["claude_code", "codex"])
+def test_lines_of_a_session_are_one_history(name: str) -> None:
+    turns = [*TURNS[name]("c", "a long text"), *TURNS[name]("d", "another text")]
+    lines, reduced = (
+        [stored(turn) for turn in json.loads(data)] for data in (stored(turns), reduce_json(stored(turns), shorter))
+    )
+    assert lines != reduced
+    for separator in (b"\n", b"\r\n", b"\n\n \n"):
+        for start, end in ((b"", b""), (b"\n ", b"\n"), (b"\xef\xbb\xbf", b"\r\n\n")):
+            before, after = (start + separator.join(each) + end for each in (lines, reduced))
+            assert reduce_json(before, shorter) == after
+            assert [(one.tool, one.call_id) for one in returns(before)] == [("t", "c"), ("t", "d")]
+            findings = ["V002"] if start == b"\xef\xbb\xbf" else []
+            assert [finding.code for finding in check(before)] == findings
+    assert [(finding.code, finding.line) for finding in check(b"\n".join(lines[:-1]))] == [("V031", 3)]
+
+
+@pytest.mark.parametrize("name", ["claude_code", "codex"])
+def test_numbers_and_faults_in_lines_of_a_session(name: str) -> None:
+    call, answer = map(stored, TURNS[name]("c", "a long text"))
+    number = answer[:-1] + b', "note": NaN}'
+    after = answer.replace(b"a long text", b"a lon")
+    assert reduce_json(call + b"\n" + number, shorter) == call + b"\n" + number.replace(b"a long text", b"a lon")
+    assert reduce_json(call + b"\n" + answer, shorter) == call + b"\n" + after
+    for damaged, message in (
+        (answer[:-3], "cut off: the text ends at line 2, "),
+        (b"{7}", "not JSON: .* at line 2, column 2"),
+    ):
+        with pytest.raises(HistoryError, match=message):
+            reduce_json(call + b"\n" + damaged, shorter)
+        [finding] = check(call + b"\n" + damaged)
+        assert (finding.code, finding.line) == ("V002", 2)
+
+
+def test_lines_without_the_shape_of_a_session_are_several_histories() -> None:
+    for turns in (openai_chat("c", "a long text"), anthropic("c", "a long text")):
+        with pytest.raises(HistoryError, match="not JSON: Extra data at line 2, column 1"):
+            reduce_json(b"\n".join(map(stored, turns)), shorter)
+
+
+def test_items_in_the_lines_of_an_old_session() -> None:
+    items = [{"id": "s", "timestamp": "2025-07-01T00:00:00Z", "instructions": None}, {"record_type": "state"}]
+    data = b"\n".join(map(stored, [*items, *openai_responses("c", "a long text")]))
+    assert formats_in(data) == {"codex"}
+    assert reduce_json(data, shorter) == data.replace(b"a long text", b"a lon")
+
+
+def test_the_second_copy_of_a_result_in_a_session_is_reduced_alike() -> None:
+    def copies(result: Any, content: Any = "a long text") -> Any:
+        call, answer = claude_code("c", content)
+        data = stored([call, {**answer, "toolUseResult": result}])
+        return json.loads(reduce_json(data, shorter))[1]["toolUseResult"]
+
+    assert copies({"stdout": "a long text", "stderr": "other text"}) == {"stdout": "a lon", "stderr": "other text"}
+    assert copies({"file": {"filePath": "a long text", "content": "a long text"}})["file"] == {
+        "filePath": "a long text", "content": "a lon",
+    }  # fmt: skip
+    parts, reduced = ([{"type": "text", "text": text}] for text in ("a long text", "a lon"))
+    assert (copies(parts, parts), copies({"content": parts}, parts)) == (reduced, {"content": reduced})
+    for other in ("Error: a long text", {"stdout": "another text"}, {"content": "what was written"}, None, [1]):
+        assert copies(other) == other
 
 
 NO_CONTENT = [("c", None, "t"), ("c", 5, "t"), ("c", [], "t")]
 NO_CALL = [(None, "long text", "t"), (["c"], "long text", "t"), ("c", "long text", None), ("c", "long text", {"a": 1})]
-# A UI message has the tool in the type of the part, and needs no id to find it.
-ROWS = [(name, case) for name in TURNS for case in NO_CONTENT + NO_CALL * (name != "vercel_ai")]
+ROWS = [(name, case) for name in TURNS for case in NO_CONTENT + NO_CALL * (name not in OWN_NAMES)]
 
 
 @pytest.mark.parametrize(("name", "case"), ROWS)
@@ -151,7 +235,7 @@ def test_incomplete_returns_stay(name: str, case: tuple[Any, Any, Any]) -> None:
     assert len(events(before)) == len(events(after)) > 2
 
 
-@pytest.mark.parametrize("name", [name for name in TURNS if name != "vercel_ai"])
+@pytest.mark.parametrize("name", [name for name in TURNS if name not in OWN_NAMES])
 def test_a_return_answers_the_nearest_call_before_it(name: str) -> None:
     def tools(*messages: Any) -> list[str]:
         return [one.tool for one in returns(stored(messages))]
@@ -161,7 +245,8 @@ def test_a_return_answers_the_nearest_call_before_it(name: str) -> None:
     assert tools(first, second, answer, answer) == ["u", "u"]
     assert tools(first, answer, second) == ["t"]
     assert tools(answer, first) == [""]  # a call after its return
-    assert [one.untouched for one in returns(stored([answer, first]))] == ["it has no tool name"]
+    why = "no call before it has its id, and it has no tool name"
+    assert [one.untouched for one in returns(stored([answer, first]))] == [why]
 
 
 def test_an_id_of_calls_of_several_tools_in_one_response_is_ambiguous() -> None:
@@ -193,7 +278,7 @@ def test_events_are_those_of_the_scenario(name: str) -> None:
     assert [[call.tool for call in one.calls] for one in responses] == [
         ["list_hosts", "search_alerts"], ["read_article", "get_case"], [],
     ]  # fmt: skip
-    assert Prompt("Which hosts are at risk?") in happened
+    assert any("Which hosts are at risk?" in one.text for one in happened if isinstance(one, Prompt))
     assert {"srv-2", "alert-4715"} <= {one.value for one in references(happened) if one.novel}
 
 
@@ -236,7 +321,7 @@ PLACES = CASES["places"]
 
 
 def place(name: str, index: int, nth: int) -> list[str | int]:
-    steps = PLACES[name][index].format(nth + (name == "anthropic" and index == 0)).split()
+    steps = PLACES[name][index].format(nth + (name in ("anthropic", "bedrock", "gemini") and index == 0)).split()
     return [int(step.rstrip("+")) + nth * step.endswith("+") if step[0].isdigit() else step for step in steps]
 
 
@@ -250,13 +335,14 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert check(stored(unknown))[0].message.startswith("the call of `list_hosts` has no return ")
     assert findings_in(edited(history, answers[1], "call_1")) == [("V030", at[1]), ("V033", at[3])]
     assert findings_in(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V032", at[3])]
-    assert findings_in(edited(history, answers[0])) == [("V030", at[0]), ("V037", at[2])]
-    assert findings_in(edited(history, calls[0], None)) == [("V037", at[0]), ("V032", at[2])]
+    needs_id = name != "gemini"
+    assert findings_in(edited(history, answers[0])) == [("V030", at[0]), *[("V037", at[2])] * needs_id]
+    assert findings_in(edited(history, calls[0], None)) == [*[("V037", at[0])] * needs_id, ("V032", at[2])]
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
     assert findings_in(both) == [("V036", at[0]), ("V036", at[2])]
-    start = 1 if name == "anthropic" else 2
-    end = start + (3 if name == "openai_responses" else 1)
-    prefix = [step for step in calls[0] if step not in ("messages", "input")]
+    start = 1 if name in ("anthropic", "bedrock", "gemini") else 2
+    end = start + (3 if name in ("openai_responses", "codex") else 1)
+    prefix = [step for step in calls[0] if step not in ("messages", "input", "contents")]
     assert ("V031", path_text(tuple(prefix))) in findings_in(messages(name)[:end])
 
 

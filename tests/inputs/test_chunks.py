@@ -48,6 +48,7 @@ NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"h
 NO_LINES += [b"[" * 100_000 + b"\n{}", b"\n" * 400_000 + b"{}\n{}\n"]
 LINES = [b"{}\r\n{}\r\n", b"\xef\xbb\xbf\n \n[]\nwrong"]
 LINES += [b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{"]
+SESSIONS = [b'{"type": "summary", "leafUuid": "u"}\n{}\n', b'\n{"type": "session_meta", "payload": {}}\r\n{}']
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,8 @@ LINES += [b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{"]
     [
         *((content, "a", "history") for content in NO_LINES),
         *((content, "a", "lines") for content in LINES),
+        *((content, name, "history") for content in SESSIONS for name in ("a", "a.jsonl")),
+        (b'{"type": "x"}\n' + SESSIONS[0], "a.jsonl", "lines"),
         *((b"{}", name, "lines") for name in ("a.jsonl", "a.ndjson.gz", "a.JSONL.zst")),
         *((b"{}", name, "history") for name in ("a.json", "A.JSON.GZ", "a.zst", "gz", "jsonl")),
     ],

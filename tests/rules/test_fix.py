@@ -139,7 +139,7 @@ def test_a_sample_proves_a_missing_star(tmp_path: Path, monkeypatch: pytest.Monk
     wrong = HEAD + "steps:\n  - path: hosts.note\n    truncat: 10\n" + tests
     Path("r.yaml").write_text(wrong, encoding="utf-8")
     assert main(["check", "--fix", "r.yaml"]) == 0
-    right = wrong.replace("hosts.note", "hosts[*].note").replace("truncat:", "truncate:")
+    right = wrong.replace("hosts.note", '"hosts[*].note"').replace("truncat:", "truncate:")
     assert Path("r.yaml").read_text(encoding="utf-8") == right
     assert fix(wrong) == wrong.replace("truncat:", "truncate:"), "the text alone does not show it"
 
@@ -161,4 +161,4 @@ def test_a_map_is_not_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     wrong = HEAD + "steps:\n  - path: hosts[*]\n    keep: [ip]\n" + tests
     Path("r.yaml").write_text(wrong, encoding="utf-8")
     assert main(["check", "--fix", "r.yaml"]) == 0
-    assert Path("r.yaml").read_text(encoding="utf-8") == wrong.replace("hosts[*]", "hosts.*")
+    assert Path("r.yaml").read_text(encoding="utf-8") == wrong.replace("hosts[*]", '"hosts.*"')

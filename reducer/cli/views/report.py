@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from reducer.analysis.measures import LostEntity, LostReference, Measures, Recall
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import listed
-from reducer.cli.screen import console, counted, make_table, print_lines, visible, wrapped
+from reducer.cli.screen import console, counted, make_table, print_lines, visible
 from reducer.errors import shortened
 from reducer.files import builtin_rules
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 _TITLES = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved")
-_LINES, _COLUMNS = 38, 100
-"""The first screen: 40 lines, of which two show the command and a message on standard error."""
+_LINES, _COLUMNS = 36, 100
+"""The first screen: 40 lines, of which four show the command, messages on standard error and lines that are wrapped."""
 _TABLE_LINES = 8
 """Lines of a table besides its tools: titles, other tools, the total, and blank lines."""
 _ATTENTION_LINES = 3
@@ -51,25 +52,25 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, is_l
     """
     screen = console(stream)
     tools, top, notes = report.tools, list(_head(report)), [_Line(note, 0, "dim") for note in _notes(report)]
-    below = [*notes, *_costs(report, True), *_attention(needs)]
-    if is_long:
-        shown, lines = tools, below
-    else:
+    below = [*notes, *_costs(report, True), *_attention(needs, len(needs))]
+    shown, lines, width = tools, below, screen.width
+    if not is_long:
+        width = _width(screen)
         middle = [*notes, *_costs(report, False)]
-        room = _LINES - said - _TABLE_LINES - _height([*top, *middle], _width(screen))
-        shown = _first(tools, _room_for_tools(room, needs))
-        lines = [*middle, *_attention_within(needs, room - len(shown), _width(screen))]
-    _print(top, screen, is_long)
+        room = _LINES - said - _TABLE_LINES - len(top) - len(middle)
+        shown = tools[: max(1, room // 2, room - len(_attention(needs, len(needs))))]
+        lines = [*middle, *_attention_within(needs, room - len(shown), width)]
+    _print(top, screen, width)
     if tools:
-        _print_tools(report, shown, screen, is_long)
-    _print(lines, screen, is_long)
+        screen.print(_table(report, shown), width=width)
+    _print(lines, screen, width)
     if shown != tools or lines != below:
-        _print([_Line(_MORE, style="dim")], screen, is_long)
+        _print([_Line(_MORE, style="dim")], screen, width)
 
 
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
-    _print([*_head(report), _Line()], screen, True)
+    _print([*_head(report), _Line()], screen, screen.width)
 
 
 def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, is_long: bool) -> None:
@@ -77,8 +78,9 @@ def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, is_lon
     screen = console(stream)
     total = report.total
     summary = f"Total: {sizes(total.before, total.after)}" if total.calls else "No tool returns."
-    bottom = _attention(needs) if is_long else _attention_within(needs, _LINES // 2, _width(screen))
-    _print([_Line(summary, style="bold"), *bottom], screen, is_long)
+    width = screen.width if is_long else _width(screen)
+    bottom = _attention(needs, len(needs)) if is_long else _attention_within(needs, _LINES // 2, width)
+    _print([_Line(summary, style="bold"), *bottom], screen, width)
 
 
 # --- lines
@@ -88,12 +90,7 @@ def _width(screen: Console) -> int:
     return screen.width if screen.is_terminal else _COLUMNS
 
 
-def _height(lines: Iterable[_Line], width: int) -> int:
-    return sum(len(wrapped(line.text, width, line.indent)) for line in lines)
-
-
-def _print(lines: Iterable[_Line], screen: Console, is_long: bool) -> None:
-    width = screen.width if is_long else _width(screen)
+def _print(lines: Iterable[_Line], screen: Console, width: int) -> None:
     for line in lines:
         print_lines([line.text], screen, line.indent, line.style, width)
 
@@ -117,29 +114,18 @@ def _head(report: Report) -> Iterator[_Line]:
 # --- tools
 
 
-def _room_for_tools(room: int, needs: Sequence[Attention]) -> int:
-    """Return half of the room, or what is left by all that needs attention, of which each kind has a line."""
-    least = len({need.kind for need in needs}) + _ATTENTION_LINES
-    return max(1, min(max(room // 2, room - len(_attention(needs))), room - least))
-
-
-def _first(tools: list[ToolReport], room: int) -> list[ToolReport]:
-    """Return the first tools if there is no room for all; a further one takes the line of the number of others."""
-    return tools if len(tools) <= room + 1 else tools[:room]
-
-
-def _print_tools(report: Report, shown: Sequence[ToolReport], screen: Console, is_long: bool) -> None:
-    """Print a table of the first tools, and the sums of the others and of all."""
+def _table(report: Report, shown: Sequence[ToolReport]) -> Table:
+    """Return a table of the first tools, and the sums of the others and of all."""
     rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in shown]
     others = report.tools[len(shown) :]
     if others:
         calls = sum(tool.calls for tool in others)
-        before, after = sum(tool.before for tool in others), sum(tool.after for tool in others)
+        before = sum(tool.before for tool in others)
+        after = sum(tool.after for tool in others)
         numbers = _numbers(ToolReport("", (), calls, before, after))
         rows.append([f"and {counted(len(others), 'more tool')}", "", *numbers])
     sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
-    width = screen.width if is_long else _width(screen)
-    screen.print(make_table(_TITLES, rows, sums, texts=(0, 1)), width=width)
+    return make_table(_TITLES, rows, sums, texts=(0, 1))
 
 
 def share(part: int, whole: int) -> str:
@@ -205,34 +191,27 @@ def _repeats(report: Report) -> Iterator[str]:
         yield f"Found {counted(total.dangling, 'marker')} that name a return which the history does not contain."
 
 
-def _attention(needs: Sequence[Attention]) -> list[_Line]:
-    """Return everything that needs attention, grouped by kind, below a heading."""
-    lines = [_Line(), _heading(needs)]
+def _attention(needs: Sequence[Attention], most: int) -> list[_Line]:
+    """Return what needs attention below a heading: all kinds, and the first entries, which are the most important."""
+    lines = [_Line(), _Line("What needs attention" if needs else "Nothing needs attention.", style="bold")]
     for kind, group in groupby(needs, key=attrgetter("kind")):
-        lines.append(_Line(TITLES[kind], 2))
-        lines += [_Line(_need(need), 4) for need in group]
+        entries = list(group)
+        shown = entries[:most]
+        most -= len(shown)
+        count = f" ({len(shown):,} of {len(entries):,})" if len(shown) < len(entries) else ""
+        lines.append(_Line(f"{TITLES[kind]}{count}", 2))
+        lines += [_Line(_need(need), 4) for need in shown]
     return lines
 
 
 def _attention_within(needs: Sequence[Attention], room: int, width: int) -> list[_Line]:
-    """Return what needs attention in about `room` lines: all kinds with their numbers, and the first of each."""
-    lines = [_Line(), _heading(needs)]
-    groups = [(kind, list(group)) for kind, group in groupby(needs, key=attrgetter("kind"))]
-    room -= len(groups) + _ATTENTION_LINES
-    for number, (kind, group) in enumerate(groups, 1):
-        later = len(groups) - number
-        shown = min(len(group), max(room - later, min(room, 1), 0))
-        room -= shown
-        count = f" ({shown:,} of {len(group):,})" if shown < len(group) else ""
-        lines.append(_Line(f"{TITLES[kind]}{count}", 2))
-        for need in group[:shown]:
-            text = visible(_need(need).removeprefix(f"{builtin_rules()}/"))
-            lines.append(_Line(shortened(text, width - 4, _TAIL), 4))
+    """Return what needs attention in `room` lines, or more if there are many kinds. Long lines are cut."""
+    kinds = {need.kind for need in needs}
+    lines = []
+    for line in _attention(needs, max(0, room - len(kinds) - _ATTENTION_LINES)):
+        text = visible(line.text.removeprefix(f"{builtin_rules()}/"))
+        lines.append(line._replace(text=shortened(text, width - line.indent, _TAIL)))
     return lines
-
-
-def _heading(needs: Sequence[Attention]) -> _Line:
-    return _Line("What needs attention" if needs else "Nothing needs attention.", style="bold")
 
 
 def _need(need: Attention) -> str:

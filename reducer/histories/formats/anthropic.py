@@ -12,6 +12,7 @@ from reducer.histories.source import Json, Source
 NAME = "anthropic"
 EXPECTED = "a list of Anthropic messages, each an object with `role` and `content`"
 HINTS = (b'role"',)
+_ROLES = ("system", "user", "assistant")
 _OWN = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
 """Types of blocks that no other format has."""
 
@@ -40,7 +41,7 @@ MESSAGE = AnthropicMessage
 
 
 def recognises(message: AnthropicMessage, source: Source, strict: bool) -> bool:
-    if type(message.role) is not str:
+    if message.role not in _ROLES:
         return False
     return not strict or any(types(numbered(message.content, Block), _OWN))
 

@@ -32,6 +32,7 @@ class Data(Struct, gc=False):
     tool_calls: Some[Call] = None
     invalid_tool_calls: Some[Call] = None
     tool_call_id: Any = None
+    name: Any = None
     status: Any = None
 
 
@@ -69,8 +70,8 @@ def read(message: LangChainMessage, source: Source) -> Iterator[Turn | ToolRetur
     key, data, kind = _fields(message)
     if kind == "tool":
         why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
-        at = (key, "tool_call_id")
-        yield from tool_returns(data.content, source, call_id=data.tool_call_id, untouched=why, at=at)
+        fields = {"call_id": data.tool_call_id, "name": data.name, "untouched": why, "at": (key, "tool_call_id")}
+        yield from tool_returns(data.content, source, **fields)
     elif kind == "ai":
         response = Turn(True, texts(data.content, source))
         for name, listed in (("tool_calls", data.tool_calls), ("invalid_tool_calls", data.invalid_tool_calls)):

@@ -1,6 +1,7 @@
 """Messages of OpenAI's chat completions and compatible APIs: `{"role": ..., "content": ..., "tool_calls": [...]}`.
 
-A message with the role `tool` is a tool return. A chat without tool calls is also read as this format.
+A message with the role `tool` is a tool return. A chat without tool calls is also read as this format. Compatible APIs
+have parts of other types, such as Mistral's `document_url`; only parts for calls and results are of another format.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ EXPECTED = "a list of OpenAI chat messages, each an object with `role` and `cont
 HINTS = (b'role"',)
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _PARTS = ("text", "image_url", "input_audio", "file", "refusal")
+
+_OTHER = ("tool_use", "tool_result", "tool-call", "tool-result")
+"""Parts with these ends are of other formats."""
 
 
 class Function(Struct, gc=False):
@@ -43,6 +47,7 @@ class ChatMessage(Struct, gc=False):
     content: Json = UNSET
     tool_calls: Some[Call] = None
     tool_call_id: Any = None
+    name: Any = None
     parts: Json = UNSET
 
 
@@ -55,12 +60,16 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     if message.role == "tool":
         return not strict or type(message.tool_call_id) is str
     is_written = source.mark(message.content) in ("[", '"') or numbered(message.tool_calls, Call)
-    return (bool(is_written) or not strict) and all(types(parts(message.content, source), _PARTS))
+    listed = parts(message.content, source)
+    if strict and not (is_written and (not listed or any(types(listed, _PARTS)))):
+        return False
+    return all(type(part.type) is str and not part.type.endswith(_OTHER) for _, part in listed)
 
 
 def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:
     if message.role == "tool":
-        yield from tool_returns(message.content, source, call_id=message.tool_call_id, at=("tool_call_id",))
+        fields = {"call_id": message.tool_call_id, "name": message.name, "at": ("tool_call_id",)}
+        yield from tool_returns(message.content, source, **fields)
     elif message.role == "assistant":
         response = Turn(True, texts(message.content, source))
         for number, call in numbered(message.tool_calls, Call):

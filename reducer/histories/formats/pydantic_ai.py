@@ -77,7 +77,15 @@ def _tool_return(part: Part, number: int, source: Source) -> ToolReturn:
     why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
     if part.content_file_digests is not UNSET and source.mark(part.content) == '"':
         why = why or "its content is bytes, a date or similar, stored as a text"
-    return ToolReturn(part.tool_call_id, [part.content], part.tool_name, number, why, part.timestamp, _at(number))
+    return ToolReturn(
+        part.tool_call_id,
+        [part.content],
+        part.tool_name,
+        part=number,
+        untouched=why,
+        timestamp=part.timestamp,
+        at=_at(number),
+    )
 
 
 def _at(number: int) -> Path:

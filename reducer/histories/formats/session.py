@@ -143,7 +143,8 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
 
 
 def _return(part: Part, number: int, tool: Any, call_id: Any, content: Json, is_error: bool) -> ToolReturn:
-    return ToolReturn(call_id, [content], tool, number, "it is an error" if is_error else "", part.timestamp)
+    untouched = "it is an error" if is_error else ""
+    return ToolReturn(call_id, [content], tool, part=number, untouched=untouched, timestamp=part.timestamp)
 
 
 def _add(one: ToolReturn, copy: ToolReturn) -> None:

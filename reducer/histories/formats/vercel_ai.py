@@ -80,7 +80,8 @@ def read(message: UIMessage, source: Source) -> list[Turn | ToolReturn]:
             at = ("parts", number, "toolCallId")
             response.calls.append(ToolCall(_tool(part), part.tool_call_id, part.input, at))
             if part.state in _OUTPUTS:
-                found.append(ToolReturn(part.tool_call_id, [part.output], _tool(part), number, _untouched(part), at=at))
+                fields = {"tool": _tool(part), "part": number, "untouched": _untouched(part), "at": at}
+                found.append(ToolReturn(part.tool_call_id, [part.output], **fields))
     return found
 
 

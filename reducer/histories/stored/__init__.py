@@ -5,7 +5,7 @@ prompts, responses and returns in order. Each module of `histories/formats/` is 
 """
 
 from reducer.histories.stored.events import Key, Placed, events, later_mentions
-from reducer.histories.stored.messages import InputFormat, expected, formats_of
+from reducer.histories.stored.messages import InputFormat, are_one_history, expected, formats_of
 from reducer.histories.stored.returns import (
     Content,
     Return,
@@ -14,6 +14,7 @@ from reducer.histories.stored.returns import (
     reduce_repeats,
     returns,
     splice,
+    why_without_returns,
 )
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Key",
     "Placed",
     "Return",
+    "are_one_history",
     "change_copies",
     "events",
     "expected",
@@ -31,4 +33,5 @@ __all__ = [
     "reduce_repeats",
     "returns",
     "splice",
+    "why_without_returns",
 ]

@@ -13,6 +13,8 @@ from reducer.histories.source import Source
 from reducer.histories.stored.messages import FoundMessage, InputFormat, find_messages, with_source
 from reducer.references import Call, Event, Mentions, Prompt, Response, Returned, searched
 
+_NO_CALL = "no call before it has its id, and it has no tool name"
+
 
 class Key(NamedTuple):
     """The place of a tool return: its message, its part, and its number among what the message contains, from 0.
@@ -75,8 +77,8 @@ def _read(messages: Iterable[FoundMessage], source: Source) -> Found:
         read = [*form.read(message, source)]
         for nth, one in enumerate(read):
             if isinstance(one, ToolReturn):
-                if one.tool is None and type(one.call_id) is str:
-                    one.tool = tools.get(one.call_id)
+                if one.tool is None:
+                    _find_tool(one, tools)
                 one.untouched = one.untouched or why_untouched(one.tool)
             elif one.is_response:
                 _add_tools(tools, one)
@@ -89,6 +91,16 @@ def _read(messages: Iterable[FoundMessage], source: Source) -> Found:
         if not read:
             response = None
     return found
+
+
+def _find_tool(one: ToolReturn, tools: dict[str, Any]) -> None:
+    """Give a return the tool of its call, or else its own name."""
+    has_id = type(one.call_id) is str
+    one.tool = tools.get(one.call_id) if has_id else None
+    if one.tool is None:
+        one.tool = one.name
+    if one.tool is None and has_id and one.call_id not in tools:
+        one.untouched = one.untouched or _NO_CALL
 
 
 def _add_tools(tools: dict[str, Any], response: Turn) -> None:

@@ -13,7 +13,7 @@ from msgspec import MsgspecError, Raw, Struct
 from reducer.errors import HistoryError
 from reducer.histories.format import Format, One, Path
 from reducer.histories.formats import FORMATS
-from reducer.histories.source import Source, described, line_and_column, readable
+from reducer.histories.source import BOM, Source, as_list, described, line_and_column, readable
 from reducer.paths.written import path_text
 from reducer.values import escaped
 
@@ -30,6 +30,7 @@ _HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")
 _KEY = re.compile(r'"(\w+)"\s*:')
 _HINT = re.compile(b"|".join([rb"\\u", *chain.from_iterable(form.HINTS for form in FORMATS)]))
 """A text without any of these contains no messages; keys can contain escapes."""
+_NEXT_LINE = re.compile(rb"\s*+\{")
 
 FoundMessage = tuple[Format, Any]
 _T = TypeVar("_T")
@@ -49,12 +50,31 @@ class MessageList(NamedTuple):
 
 
 def with_source(data: bytes, use: Callable[[Source], _T]) -> _T:
-    """Return `use(source)`. Raises `HistoryError` if the data is not JSON."""
+    """Return `use(source)`. Raises `HistoryError` if the data is not JSON, nor JSON lines that are one history."""
     _check_text(data)
+    text = as_list(data) if are_one_history(data) else data
     try:
-        return use(Source(data, data))
+        return use(Source(data, text))
     except (MsgspecError, RecursionError):
-        return use(Source(data, readable(data)))
+        return use(Source(data, readable(text, data)))
+
+
+def are_one_history(data: bytes) -> bool:
+    """Return whether data is JSON lines of a format that stores one history in this way, as its first line tells."""
+    lines = data.removeprefix(BOM).lstrip()
+    end = lines.find(b"\n") + 1
+    first = lines[:end].rstrip()
+    if not first.endswith(b"}") or not _NEXT_LINE.match(lines, end):
+        return False
+    source = Source(first, first)
+    for form in filter(is_session, FORMATS):
+        try:
+            message = source.decode(form.MESSAGE, source.root)
+        except (MsgspecError, RecursionError):
+            return False
+        if is_message(message, form, source, strict=True):
+            return True
+    return False
 
 
 def _check_text(data: bytes) -> None:
@@ -64,6 +84,11 @@ def _check_text(data: bytes) -> None:
     except UnicodeDecodeError as error:
         where = line_and_column(data, error.start).replace("column", "byte")
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
+
+
+def is_session(form: Format) -> bool:
+    """Return whether a format stores one history as JSON lines."""
+    return getattr(form, "IS_ONE_HISTORY", False)
 
 
 def find_messages(source: Source, input_format: InputFormat) -> list[FoundMessage]:

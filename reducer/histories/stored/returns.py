@@ -12,7 +12,7 @@ from reducer.histories.format import ToolReturn
 from reducer.histories.repeats import Repeated, Repeats
 from reducer.histories.source import NO_CONTENT, Source, decode, encode
 from reducer.histories.stored.events import Found, Key, copies_of, mentions_in, read_history, text_of
-from reducer.histories.stored.messages import InputFormat
+from reducer.histories.stored.messages import InputFormat, find_messages, with_source
 from reducer.references import Mentions
 
 
@@ -94,6 +94,13 @@ def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]
     Raises `HistoryError`.
     """
     return _decoded(*read_history(data, input_format), lambda one: True)
+
+
+def why_without_returns(data: bytes, input_format: InputFormat = "auto") -> str:
+    """Describe a stored history that contains no tool return. Raises `HistoryError`."""
+    messages = with_source(data, lambda source: find_messages(source, input_format))
+    formats = sorted({form.NAME for form, _ in messages})
+    return f"no tool return in messages of the format {' and '.join(formats)}" if formats else "the history is empty"
 
 
 def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], bool]) -> Iterator[Return]:
