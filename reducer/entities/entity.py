@@ -17,8 +17,8 @@ from reducer.errors import did_you_mean, nearest
 class Entity(Struct, frozen=True, gc=False):
     """An indicator or a name in a text, so that `text[start:end] == value`.
 
-    `canonical` is the value for comparisons: refanged, with hosts and hex digits in lower case, and for a URL without
-    its last slash.
+    `canonical` is the value for comparisons: refanged, with hex digits in lower case, IPv6 addresses as in RFC 5952 and
+    host names in lower case and punycode. A URL has no default port, and no `/` as its whole path.
 
     `evidence` is what shows that a domain is one: `defanged`; `name` if the name alone does; `alone` if it is alone on
     its line, in its cell or in quotes; `host` if a word, a port, a path or a host beside it does; `code` if it is one

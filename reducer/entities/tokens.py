@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from ipaddress import IPv6Address
 
+from reducer.entities.canonical import address_of
 from reducer.entities.entity import Match, may_start
 
 # For hashes and IPv6 addresses: hex digits become `h`, other letters `w`, and anything but colons becomes a space.
@@ -97,16 +97,14 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         before = bisect_left(taken, (end,))
         is_taken = before > 0 and taken[before - 1][1] > start
         if not is_taken and may_start(data, start) and _is_ipv6(value):
-            canonical = value.lower()
+            canonical = address_of(value.decode()).encode()
             found.append((start, end, "ipv6", canonical if canonical != value else b""))
     return found
 
 
 def _is_ipv6(value: bytes) -> bool:
     """Return whether a value is an IPv6 address and not a time, a MAC address, a serial number or `a::b`."""
-    try:
-        IPv6Address(value.decode())
-    except ValueError:
+    if not address_of(value.decode()):
         return False
     lengths = {len(group) for group in value.split(b":")}
     if b"::" not in value:

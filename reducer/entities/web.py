@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 
+from reducer.entities.canonical import address_of
 from reducer.entities.entity import Match, may_start
 from reducer.entities.evidence import TLDS
 
@@ -20,6 +21,7 @@ _SCHEMES = {scheme: scheme for scheme in _AS_WRITTEN.split()}
 _SCHEMES.update(dict.fromkeys(_HTTP.split(), b"http"))
 _SCHEMES.update(dict.fromkeys(_HTTPS.split(), b"https"))
 _SCHEMES[b"fxp"] = b"ftp"
+_DEFAULT_PORTS = {b"http": b":80", b"https": b":443", b"ws": b":80", b"wss": b":443", b"ftp": b":21"}
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])(?:mongodb\+srv|[a-z*#_-]{2,10})\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
 _PLACE = re.compile(
@@ -103,8 +105,22 @@ def _url(data: bytes, at: int, done: int) -> Match | None:
     while data[end - 1] in _TRAIL:
         end -= 1
     end = max(end, host_end)
-    before = data[first : host_end - len(named)].lower().removeprefix(b"/")
-    return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
+    user = data[first : place.start("host")].removeprefix(b"/")
+    port = data[place.end("host") : min(place.end(), end)]
+    return start, end, "url", scheme + b"://" + user + _compared(scheme, named, port, path=data[place.end() : end])
+
+
+def _compared(scheme: bytes, host: bytes, port: bytes, *, path: bytes) -> bytes:
+    """Return a host and what follows it as RFC 3986 compares them: without the default port, and `/` is no path."""
+    if host[0] == 91:  # [
+        host = b"[%b]" % (address_of(host[1:-1].decode()).encode() or host[1:-1])
+    if port == _DEFAULT_PORTS.get(scheme):
+        port = b""
+    if path == b"/":
+        path = b""
+    elif path[:1] in (b"?", b"#"):
+        path = b"/" + path
+    return host + port + path
 
 
 def _plain_head(before: bytes) -> bytes:
@@ -222,6 +238,4 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
         return None
     if data[start - 1 : start] in (b":", b"/") and _LOGIN.search(data, max(0, start - 80), start):
         return None
-    written = data[start:end]
-    canonical = written.lower()
-    return start, end, "email", canonical if canonical != written else b""
+    return start, end, "email", data[start:end].lower()
