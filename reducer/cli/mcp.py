@@ -149,7 +149,8 @@ def _header(text: str) -> tuple[str, str]:
 
 def _characters(result: dict[str, Any]) -> int:
     """Count the characters of the texts of a result, which are what a model sees."""
-    return sum(len(block["text"]) for block in result["content"] if block.get("type") == "text")
+    texts = [block.get("text") for block in result["content"] if isinstance(block, dict)]
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _line(result: Result, before: int, after: int) -> str:

@@ -73,17 +73,23 @@ class Relay:
         return client_closed
 
     def _read_client(self, lines: Iterable[bytes]) -> None:
-        for line in lines:
-            message = _read(line)
-            if message.tool == RECALL and self._recall is not None:
-                result = self._recall.call(message.params.arguments or {})
-                self._write(_response(message, result=result))
-                continue
-            if message.method and message.id is not None:
-                self._requests[message.id] = message
-            self._server.send(line)
-        self._client_closed = True
-        self._server.close()
+        try:
+            for line in lines:
+                self._from_client(line)
+            self._client_closed = True
+        finally:  # otherwise, an error here would let the client wait for ever
+            self._server.close()
+
+    def _from_client(self, line: bytes) -> None:
+        """Send a line of the client to the server, or answer it."""
+        message = _read(line)
+        if message.tool == RECALL and self._recall is not None:
+            result = self._recall.call(message.params.arguments or {})
+            self._write(_response(message, result=result))
+            return
+        if message.method and message.id is not None:
+            self._requests[message.id] = message
+        self._server.send(line)
 
     def _from_server(self, line: bytes) -> bytes:
         """Return what the client receives for a line of the server."""
@@ -97,15 +103,15 @@ class Relay:
             if self._results.reload_changed():
                 self._write(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
             changed = self._results.reduced(request.tool, result)
-        elif request.method == "tools/list":
+        elif request.method == "tools/list" and isinstance(result.get("tools"), list):
             changed = self._listed(result, is_first=not request.params.cursor)
         return line if changed is result else _response(request, result=changed)
 
     def _listed(self, result: Mapping[str, Any], is_first: bool) -> Mapping[str, Any]:
         """Return a list of tools without output schemas, and with the tool that reads originals on its first page."""
-        tools = result.get("tools", [])
+        tools = [tool for tool in result["tools"] if isinstance(tool, dict)]
         for tool in tools:
-            if tool["name"] == RECALL:
+            if tool.get("name") == RECALL:
                 self._recall = None
             if not self._results.dry_run:
                 tool.pop("outputSchema", None)

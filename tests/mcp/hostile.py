@@ -14,6 +14,8 @@ def answer(tool: str) -> str:
     """Return the JSON text of the result of a tool."""
     if tool == "deep":
         return '{"content": [], "structuredContent": {"rows": ' + "[" * 100_000 + "]" * 100_000 + "}}"
+    if tool == "malformed":
+        return '{"content": ["x", {"type": "text"}, {"type": "text", "text": 1}], "structuredContent": 1.5}'
     value: Any = ROWS
     if tool == "few":
         value = ROWS[:40]

@@ -309,8 +309,9 @@ def test_lone_surrogates_are_reduced(hostile: list[str | Path]) -> None:
     assert json.loads(json.loads(line)["result"]["content"][0]["text"]) == [item, item, "…[98 more items]"]
 
 
-def test_what_is_too_deep_passes(hostile: list[str | Path]) -> None:
-    given = [("tools/call", "deep"), ("initialize", "")]
+@pytest.mark.parametrize("tool", ["deep", "malformed"])
+def test_what_cannot_be_read_passes(hostile: list[str | Path], tool: str) -> None:
+    given = [("tools/call", tool), ("initialize", "")]
     assert exchange(hostile, *given) == exchange([HOSTILE], *given)
 
 
