@@ -11,7 +11,7 @@ from bisect import bisect_left
 from sys import intern
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.evidence import NO_NAME, PLAIN, TLDS, Around, Row, all_rows, evidence, is_version, points
+from reducer.entities.evidence import NO_NAME, PLAIN, TLDS, Row, all_rows, evidence, points, version_rows
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
@@ -54,15 +54,15 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
     weighed is added to `weighed`, unless it is None.
     """
     found: list[Match] = []
+    previous = 0  # end of the last host
     done = 0  # end of the last name
     path_end = 0  # no domains before the end of a path
     for m in _DOTS.finditer(mask):
         dot, end = m.span()
         if mask[dot + 1] < 58:  # a digit
-            address = _address(data, mask, dot, end, found=found)
-            if address:
+            if address := _address(data, mask, dot, end, found=found):
                 found.append(address)
-                done = end
+                previous = done = end
             continue
         if data[dot + 1] < 97:
             dot, end = _before_sentence(data, mask, dot, end)
@@ -71,22 +71,22 @@ def addresses_and_domains(data: bytes, mask: bytes, weighed: Weighed | None = No
         start = _start_of_word(mask, dot, end, done)
         if start < 0:
             continue
-        total = points(data[start:end])
-        if total is None:
+        shown = evidence(data, start, end, previous)
+        if shown is None:
             start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = _end_of_word(mask, end)
-            total = points(data[start:end]) if start >= 0 else None
-        if total is None:
+                continue
+            shown = evidence(data, start, end, previous)
+        if shown is None:
             continue
         done = end
-        at = Around(data, start, end, found[-1][1] if found else 0)
-        if weighed is not None and total != NO_NAME:
-            weighed.append((start, end, all_rows(at)))
-        shown = evidence(at, total)
+        if weighed is not None and points(data[start:end]) != NO_NAME:
+            weighed.append((start, end, all_rows(data, start, end, previous)))
         if shown:
             canonical = mask[start:end]
             found.append((start, end, intern(f"domain {shown}"), canonical if canonical != data[start:end] else b""))
+            previous = end
     return found
 
 
@@ -105,8 +105,9 @@ def domains_of_other_scripts(data: bytes, taken: list[Match]) -> list[Match]:
         start, end = m.span()
         before = bisect_left(taken, (end,))
         is_taken = before > 0 and taken[before - 1][1] > start
-        shown = "" if is_taken or m[0].endswith(b".net") else evidence(Around(data, start, end, 0), points(m[0]) or 0)
-        if shown:
+        if is_taken or m[0].endswith(b".net"):
+            continue
+        if shown := evidence(data, start, end, 0):
             found.append((start, end, intern(f"domain {shown}"), m[0].replace(b"\x01", b".")))
     return found
 
@@ -165,7 +166,7 @@ def _is_no_host(data: bytes, start: int, end: int) -> bool:
     """Return whether four numbers are a reserved address, an object id or a version."""
     if data.startswith(_NO_HOST, start, end) and data[start:end] != b"0.0.0.0":
         return True
-    return is_version(data, start, end)
+    return next(version_rows(data, start, end), None) is not None
 
 
 def _is_longer(data: bytes, mask: bytes, start: int, end: int) -> bool:

@@ -238,6 +238,4 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
         return None
     if data[start - 1 : start] in (b":", b"/") and _LOGIN.search(data, max(0, start - 80), start):
         return None
-    written = data[start:end]
-    canonical = written.lower()
-    return start, end, "email", canonical if canonical != written else b""
+    return start, end, "email", data[start:end].lower()

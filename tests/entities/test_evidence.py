@@ -8,12 +8,12 @@ from unittest.mock import patch
 import pytest
 
 from reducer.entities import evidence, scan
-from reducer.entities.evidence import CUES, NAMES, TAILS, VERSIONS, Row
+from reducer.entities.evidence import CUES, NAMES, TAILS, UNCLEAR, VERSIONS, Row
 
 
 def table_rows() -> Iterator[tuple[str, Row]]:
     """Yield each row with the name of its table."""
-    for name, rows in (("TAILS", TAILS), ("NAMES", NAMES), ("VERSIONS", VERSIONS)):
+    for name, rows in (("TAILS", TAILS), ("NAMES", NAMES), ("UNCLEAR", UNCLEAR), ("VERSIONS", VERSIONS)):
         yield from ((name, row) for row in rows)
     for kind, rows in CUES.items():
         yield from ((kind, row) for row in rows)
