@@ -27,7 +27,7 @@ def _record(rng: Random, number: int) -> dict[str, Any]:
         "first_seen": "2023-01-01T00:00:00Z",
         "last_seen": f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T00:00:00Z",
         "risk": rng.choice(("low", "medium", "high")),
-        "score": rng.randint(0, 100),
+        "score": rng.uniform(0, 100),
         "raw": "x" * 200,
         "verification": {"votes": rng.randint(0, 9), "by": ["a", "b"], "note": "checked against the second source"},
         "tags": ["a", "b", "c"][: number % 4],

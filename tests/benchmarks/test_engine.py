@@ -19,6 +19,7 @@ KEPT = ["hostname", "address", "last_seen", "risk", "score", "verification", "ta
 LIMITS = {
     "by position": "  - {path: rows, limit: 20}\n",
     "by one field": "  - {path: rows, limit: 20, sort_by: last_seen}\n",
+    "by a float": "  - {path: rows, limit: 20, sort_by: score}\n",
     "by expressions": "  - {path: rows, limit: 20, sort_by: verification.votes,\n"
     "     always_keep: risk == 'critical' && length(tags) > `9`}\n",
 }
@@ -30,11 +31,11 @@ def reducing(rules: Ruleset) -> Callable[[list[Any]], list[Any]]:
 
 def plainly(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Do the same by hand: keep the top 20 of 200 items by one field, and 7 of 12 keys."""
-    results = []
+    results, kept = [], frozenset(KEPT)
     for content in contents:
         items = content["rows"]
         top = sorted(sorted(range(len(items)), key=lambda n: items[n]["last_seen"], reverse=True)[:20])
-        rows = [{key: value for key, value in items[n].items() if key in KEPT} for n in top]
+        rows = [{key: value for key, value in items[n].items() if key in kept} for n in top]
         results.append({**content, "rows": rows})
     return results
 
