@@ -18,6 +18,7 @@ from tests.histories.messages import (
     gemini,
     openai_chat,
     openai_responses,
+    opentelemetry,
     shorter,
     vercel_ai,
 )
@@ -91,8 +92,8 @@ def turn_of(turn: Any, draw: st.DrawFn, content: Content) -> list[dict[str, Any]
         return [turn(draw, content)]
     call_id, fails = draw(st.sampled_from(["call_1", "call_2"])), draw(st.sampled_from([False] * 5 + [True]))
     tool = draw(st.sampled_from(["t"] * 8 + ["final_result"]))
-    is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses, codex))
-    if turn in (gemini, vercel_ai):
+    is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses, codex, opentelemetry))
+    if turn in (gemini, opentelemetry, vercel_ai):
         return turn(call_id, content(is_reducible), tool, fails)  # type: ignore[no-any-return]
     kind = "input_text" if turn in (openai_responses, codex) else "text"
     shape = draw(st.sampled_from(["text", "text", "parts", "odd"]))

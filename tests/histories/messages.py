@@ -107,6 +107,14 @@ def anthropic(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) 
     ]
 
 
+def ag_ui(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called = {"id": call_id, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    return [
+        {"id": "m1", "role": "assistant", "toolCalls": [called]},
+        {"id": "m2", "role": "tool", "toolCallId": call_id, "content": content, **({"error": "no"} if fails else {})},
+    ]
+
+
 def bedrock(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     blocks: Any = [{"json" if isinstance(content, dict) else "text": content}]
     if isinstance(content, list):
@@ -160,6 +168,19 @@ def langchain_dumps(call_id: Any, content: Any, tool: Any = "t", fails: bool = F
     ]
 
 
+def langgraph(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called, answer = langchain_dict(call_id, content, tool, fails)
+    return [called["data"], answer["data"]]
+
+
+def opentelemetry(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_call_response", "id": call_id, "name": tool, "result": content}
+    return [
+        {"role": "assistant", "parts": [{"type": "tool_call", "id": call_id, "name": tool, "arguments": {}}]},
+        {"role": "user", "parts": [result]},
+    ]
+
+
 def vercel_ai(call_id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
     state = "output-error" if fails else "output-available"
     part = {"type": f"tool-{tool}", "toolCallId": call_id, "state": state, "input": {}, "output": content}
@@ -177,13 +198,16 @@ TURNS: dict[str, Turn] = {
         claude_code,
         codex,
         gemini,
+        ag_ui,
+        langgraph,
+        opentelemetry,
         langchain_dict,
         langchain_dumps,
         vercel_ai,
     )
 }
 """Build a call and its return with an id and a content. Only some formats can say that a tool `fails`."""
-OWN_NAMES = ("gemini", "vercel_ai")
+OWN_NAMES = ("gemini", "opentelemetry", "vercel_ai")
 """Formats in which a return contains the name of its tool, so that it needs no id."""
 
 

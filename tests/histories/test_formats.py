@@ -35,11 +35,13 @@ from tests.histories.messages import (
 DATA = Path(__file__).parent / "data"
 NAMES = sorted(file.stem for file in DATA.glob("formats/*.json") if file.stem != "scenario")
 RECORDED = {name: name.removesuffix("_dict").removesuffix("_dumps").replace("_", "-") for name in NAMES}
+RECORDED["langgraph"] = "langchain"
 """The recorded histories and their formats."""
 CASES = table(__file__, "formats.yaml")
-ONE_CONTENT = ("gemini", "vercel_ai")
+ONE_CONTENT = ("ag_ui", "gemini", "opentelemetry", "vercel_ai")
 """Histories in which a result is one value, so that its two texts are one return."""
 ERRORS = {
+    "ag-ui": "it is an error",
     "anthropic": "it is an error",
     "bedrock": "its outcome is error",
     "claude-code": "it is an error",
@@ -85,10 +87,10 @@ def formats_in(data: bytes) -> set[str]:
 
 def test_every_module_of_the_package_is_a_format() -> None:
     assert [form.NAME for form in FORMATS] == [
-        "anthropic", "bedrock", "claude-code", "codex", "gemini", "langchain", "openai-chat", "openai-responses",
-        "model-messages", "session", "vercel-ai",
+        "ag-ui", "anthropic", "bedrock", "claude-code", "codex", "gemini", "langchain", "openai-chat",
+        "openai-responses", "opentelemetry", "model-messages", "session", "vercel-ai",
     ]  # fmt: skip
-    with pytest.raises(HistoryError, match="unknown format openai: expected auto, anthropic, bedrock, claude-code, "):
+    with pytest.raises(HistoryError, match="unknown format openai: expected auto, ag-ui, anthropic, bedrock, "):
         formats_of("openai")
 
 
@@ -130,7 +132,7 @@ def test_a_chat_without_tool_calls_is_a_history_without_returns(chat: Any) -> No
 
 @pytest.mark.parametrize("other", CASES["others"])
 def test_messages_of_other_libraries_are_refused(other: Any) -> None:
-    with pytest.raises(HistoryError, match="expected a history in one of the formats anthropic, bedrock, "):
+    with pytest.raises(HistoryError, match="expected a history in one of the formats ag-ui, anthropic, "):
         list(returns(stored(other)))
 
 
@@ -153,7 +155,15 @@ def test_returns_have_the_tools_of_their_calls(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_contents_change(name: str) -> None:
     data = recorded(name)
-    counts = {"vercel_ai": 2, "gemini": 2, "openai_chat": 5, "openai_responses": 5, "codex": 5}
+    counts = {
+        "vercel_ai": 2,
+        "gemini": 2,
+        "ag_ui": 3,
+        "opentelemetry": 3,
+        "openai_chat": 5,
+        "openai_responses": 5,
+        "codex": 5,
+    }
     assert len(reduced_returns(data)) == counts.get(name, 4)
     assert reduce_json(data, lambda tool, content: content) is data
 
@@ -219,6 +229,22 @@ def test_the_second_copy_of_a_result_in_a_session_is_reduced_alike() -> None:
     assert (copies(parts, parts), copies({"content": parts}, parts)) == (reduced, {"content": reduced})
     for other in ("Error: a long text", {"stdout": "another text"}, {"content": "what was written"}, None, [1]):
         assert copies(other) == other
+
+
+def test_messages_of_ollama_have_names_instead_of_ids() -> None:
+    call = {"role": "assistant", "tool_calls": [{"function": {"name": "t", "arguments": {"host": "srv-7"}}}]}
+    answer = {"role": "tool", "content": "a long text", "tool_name": "t"}
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hi"}, call, answer, {**answer, "tool_name": "u"}]}
+    data = stored(body)
+    assert [(one.tool, one.untouched) for one in returns(data)] == [("t", ""), ("u", "")]
+    assert reduce_json(data, shorter) == data.replace(b"a long text", b"a lon")
+    assert check(data) == []
+
+
+def test_a_call_names_the_tool_of_its_return_even_if_the_return_has_another_name() -> None:
+    call, answer = openai_chat("c", "a long text")
+    named = {**answer, "name": "u"}
+    assert [one.tool for one in returns(stored([call, named, {**named, "tool_call_id": "d"}]))] == ["t", "u"]
 
 
 NO_CONTENT = [("c", None, "t"), ("c", 5, "t"), ("c", [], "t")]
@@ -320,8 +346,16 @@ def test_the_arguments_of_a_later_call_reference_values(name: str, reducer: Redu
 PLACES = CASES["places"]
 
 
+SINGLE = ("claude_code", "codex", "langchain_dict", "langchain_dumps", "openai_chat", "openai_responses")
+"""Histories with another message before the first call."""
+
+
 def place(name: str, index: int, nth: int) -> list[str | int]:
-    steps = PLACES[name][index].format(nth + (name in ("anthropic", "bedrock", "gemini") and index == 0)).split()
+    steps = (
+        PLACES[name][index]
+        .format(nth + (name in ("anthropic", "bedrock", "gemini", "opentelemetry") and index == 0))
+        .split()
+    )
     return [int(step.rstrip("+")) + nth * step.endswith("+") if step[0].isdigit() else step for step in steps]
 
 
@@ -335,12 +369,12 @@ def test_calls_and_returns_must_match(name: str) -> None:
     assert check(stored(unknown))[0].message.startswith("the call of `list_hosts` has no return ")
     assert findings_in(edited(history, answers[1], "call_1")) == [("V030", at[1]), ("V033", at[3])]
     assert findings_in(edited(history, calls[1], "call_1")) == [("V034", at[1]), ("V032", at[3])]
-    needs_id = name != "gemini"
+    needs_id = name != "gemini"  # Vertex AI writes none
     assert findings_in(edited(history, answers[0])) == [("V030", at[0]), *[("V037", at[2])] * needs_id]
     assert findings_in(edited(history, calls[0], None)) == [*[("V037", at[0])] * needs_id, ("V032", at[2])]
     both = edited(edited(history, calls[0], "call 1"), answers[0], "call 1")
     assert findings_in(both) == [("V036", at[0]), ("V036", at[2])]
-    start = 1 if name in ("anthropic", "bedrock", "gemini") else 2
+    start = 2 if name in SINGLE else 1
     end = start + (3 if name in ("openai_responses", "codex") else 1)
     prefix = [step for step in calls[0] if step not in ("messages", "input", "contents")]
     assert ("V031", path_text(tuple(prefix))) in findings_in(messages(name)[:end])

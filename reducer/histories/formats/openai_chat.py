@@ -41,13 +41,14 @@ class Call(Struct, gc=False):
 
 
 class ChatMessage(Struct, gc=False):
-    """A message. Other formats have `parts`."""
+    """A message. Ollama has no ids, and `tool_name` instead. Other formats have `parts`."""
 
     role: Any = None
     content: Json = UNSET
     tool_calls: Some[Call] = None
     tool_call_id: Any = None
     name: Any = None
+    tool_name: Any = None
     parts: Json = UNSET
 
 
@@ -58,7 +59,7 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
     if message.role not in _ROLES or message.parts is not UNSET:
         return False
     if message.role == "tool":
-        return not strict or type(message.tool_call_id) is str
+        return not strict or str in (type(message.tool_call_id), type(message.tool_name))
     is_written = source.mark(message.content) in ("[", '"') or numbered(message.tool_calls, Call)
     listed = parts(message.content, source)
     if strict and not (is_written and (not listed or any(types(listed, _PARTS)))):
@@ -68,7 +69,12 @@ def recognises(message: ChatMessage, source: Source, strict: bool) -> bool:
 
 def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:
     if message.role == "tool":
-        fields = {"call_id": message.tool_call_id, "name": message.name, "at": ("tool_call_id",)}
+        has_no_ids = message.tool_name is not None and message.tool_call_id is None
+        fields = {
+            "call_id": message.tool_call_id,
+            "name": message.tool_name or message.name,
+            "at": () if has_no_ids else ("tool_call_id",),
+        }
         yield from tool_returns(message.content, source, **fields)
     elif message.role == "assistant":
         response = Turn(True, texts(message.content, source))
@@ -76,7 +82,9 @@ def read(message: ChatMessage, source: Source) -> Iterator[Turn | ToolReturn]:
             called = call.function if type(call.function) is Function else call.custom
             if type(called) is Function:
                 arguments = called.input if called.arguments is UNSET else called.arguments
-                response.calls.append(ToolCall(called.name, call.id, arguments, at=("tool_calls", number, "id")))
+                has_no_ids = source.mark(arguments) == "{" and call.id is None  # Ollama writes arguments as objects
+                at = () if has_no_ids else ("tool_calls", number, "id")
+                response.calls.append(ToolCall(called.name, call.id, arguments, at=at))
         yield response
     else:
         yield Turn(False, [message.content])
