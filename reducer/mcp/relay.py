@@ -67,9 +67,10 @@ class Relay:
         Thread(target=self._read_client, args=(lines,), daemon=True).start()
         for line in self._server.lines():
             self._write(self._from_server(line))
+        client_closed = self._client_closed
         for request in list(self._requests.values()):
             self._write(_response(request, error={"code": _CLOSED, "message": "the server closed the connection"}))
-        return self._client_closed
+        return client_closed
 
     def _read_client(self, lines: Iterable[bytes]) -> None:
         for line in lines:
@@ -78,7 +79,7 @@ class Relay:
                 result = self._recall.call(message.params.arguments or {})
                 self._write(_response(message, result=result))
                 continue
-            if message.method:
+            if message.method and message.id is not None:
                 self._requests[message.id] = message
             self._server.send(line)
         self._client_closed = True

@@ -320,6 +320,13 @@ def test_a_server_that_dies_in_a_call(hostile: list[str | Path]) -> None:
     assert code == 1
 
 
+def test_a_notification_has_no_response(hostile: list[str | Path]) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n"
+    given = [sys.executable, *map(str, hostile)]
+    done = subprocess.run(given, input=line, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == ""
+
+
 def test_a_tool_of_the_server_that_has_the_name_of_ours(hostile: list[str | Path]) -> None:
     _, (listed, called) = exchange(hostile, ("tools/list", ""), ("tools/call", "recall_tool_return"))
     names = [tool["name"] for tool in json.loads(listed)["result"]["tools"]]
