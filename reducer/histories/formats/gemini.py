@@ -13,6 +13,8 @@ NAME = "gemini"
 EXPECTED = "a list of Gemini contents, each an object with `parts`"
 HINTS = (b'parts"',)
 _ROLES = (None, "user", "model", "function", "tool")
+_CALLS = ("functionCall", "function_call")
+_RESPONSES = ("functionResponse", "function_response")
 _RESULTS = ("return_value", "output", "result")
 """Keys in which clients put a result that is not an object."""
 
@@ -60,13 +62,12 @@ def recognises(message: GeminiContent, source: Source, strict: bool) -> bool:
 
 def _functions(part: Part) -> list[tuple[str, Function]]:
     """Return the calls and responses in a part with their keys."""
-    fields = {
-        "functionCall": part.functionCall,
-        "function_call": part.function_call,
-        "functionResponse": part.functionResponse,
-        "function_response": part.function_response,
-    }
-    return [(key, function) for key, function in fields.items() if type(function) is Function]
+    found = []
+    for key in (*_CALLS, *_RESPONSES):
+        function = getattr(part, key)
+        if type(function) is Function:
+            found.append((key, function))
+    return found
 
 
 def read(message: GeminiContent, source: Source) -> list[Turn | ToolReturn]:
@@ -78,7 +79,7 @@ def read(message: GeminiContent, source: Source) -> list[Turn | ToolReturn]:
             turn.texts.append(part.text)
         for key, function in _functions(part):
             at = () if function.id is None else ("parts", number, key, "id")
-            if key in ("functionCall", "function_call"):
+            if key in _CALLS:
                 turn.calls.append(ToolCall(function.name, function.id, function.args, at=at))
             else:
                 content, why = _result(function.response, source)
