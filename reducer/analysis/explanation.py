@@ -194,13 +194,11 @@ def explain_outcome(
     if detailed and not outcome.fault:
         restorations = changes([edit for edit in outcome.edits() if edit.is_restored])
     steps = step_reports(alone, detailed) if alone.steps else ()
-    rewritten = restored = over = 0
+    rewritten = restored = 0
     if steps and status == "reduced" and type(content) is str:
         rewritten = before - steps[0].before
     if steps and steps[0].before > steps[-1].after and not alone.fault:
         restored = max(0, after_alone - steps[-1].after)
-    if rule is not None and rule.max_chars is not None and not outcome.gated:
-        over = max(0, after - rule.max_chars)
     return Explanation(
         tool=tool,
         rule=rule,
@@ -213,7 +211,7 @@ def explain_outcome(
         restored=restored,
         referenced=max(0, after - after_alone),
         restorations=restorations,
-        over=over,
+        over=_over(outcome, after),
         unmarked=outcome.unmarked if is_changed else 0,
         removed_keys=outcome.removed_keys if is_changed else 0,
         unread=outcome.unread,
@@ -221,6 +219,12 @@ def explain_outcome(
         tried=outcome.tried,
         unstable=outcome.unstable,
     )
+
+
+def _over(outcome: Outcome, after: int) -> int:
+    """Return by how many characters a result exceeds the `max_chars` of its rule."""
+    target = None if outcome.rule is None or outcome.gated else outcome.rule.max_chars
+    return 0 if target is None else max(0, after - target)
 
 
 def _status(content: Any, outcome: Outcome, alone: Outcome) -> tuple[Status, str]:

@@ -191,11 +191,9 @@ def _without_effect(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
 def _finds_nothing(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
     """Return the finding about a path that finds nothing in any sample, with the most helpful reason."""
     text, number = step.path.text, step.number - 1
-    if any(run.is_wrapper for run in runs) and (wrapper := _WRAPPER.match(text)):
-        rest = text[wrapper.end() :] or "@"
-        inside = (rest, rest.removeprefix("result").removeprefix(".") or "@", f"[*].{rest}")
-        fixes = tuple(Fix(f"write `{path}`", {text: path}) for path in inside)
-        return Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", text=text, fixes=fixes)
+    wrapper = _WRAPPER.match(text) if any(run.is_wrapper for run in runs) else None
+    if wrapper is not None:
+        return _names_wrapper(text, text[wrapper.end() :] or "@")
     reasons = [nothing for run in runs if (nothing := _report(run, step).nothing) is not None]
     why = next((reason for reason in reasons if reason.path), reasons[0])
     cause = why.message.removesuffix(f"; {did_you_mean(why.path)}")
@@ -216,6 +214,13 @@ def _finds_nothing(rule: Rule, step: Step, runs: Sequence[Run]) -> Finding:
         return _with_values(finding, expressions_of(step), number, runs)
     is_safe = _keys(why.path) == _keys(text)
     return finding._replace(fixes=(Fix(f"{cause}; {did_you_mean(why.path)}", {text: why.path}, is_safe),))
+
+
+def _names_wrapper(text: str, inside: str) -> Finding:
+    """Return the finding about a path through a wrapper of MCP, with the rest of the path."""
+    paths = (inside, inside.removeprefix("result").removeprefix(".") or "@", f"[*].{inside}")
+    fixes = tuple(Fix(f"write `{path}`", {text: path}) for path in paths)
+    return Finding("W067", f"`{text}` names the wrapper of MCP, which rules do not see", text=text, fixes=fixes)
 
 
 def _notation(text: str) -> str:
@@ -402,9 +407,9 @@ def _missing_names(rule: Rule, step: Step, runs: Sequence[Run]) -> Iterator[Find
     found = [absent for chain in names if (absent := _absent(chain, shape, number, rule, runs, others)) is not None]
     yield from _together([absent for absent in found if absent.fixes])
     if not is_optional or len(items_of(values)) >= _MIN_ITEMS:
+        left_alone = next((finding.message for finding in _left_alone(step, runs)), "")
         for finding in _together([absent for absent in found if not absent.fixes]):
-            left_alone = next(_left_alone(step, runs), finding)
-            yield finding if finding.help else finding._replace(help=left_alone.message * (left_alone is not finding))
+            yield finding._replace(help=finding.help or left_alone)
 
 
 def _together(group: Sequence[Finding]) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from reducer.entities.entity import GROUPS, TYPES, Entity, expand, under_key
 if TYPE_CHECKING:
     from reducer.entities.vocabulary import Vocabulary
 
-__all__ = ["GROUPS", "TYPES", "Entity", "expand", "scan", "scanner"]
+__all__ = ["GROUPS", "TYPES", "Entity", "defang", "expand", "refang", "scan", "scanner"]
 
 
 class Rules(Protocol):
@@ -60,3 +60,17 @@ def scanner(types: str | Iterable[str] | None = None, rules: Rules | None = None
         raise TypeError(f"rules must be loaded: rules=Reducer.load({str(rules)!r})")
     vocabulary = BUILT_IN if rules is None else rules.vocabulary
     return vocabulary.everything() if types is None else vocabulary.scanner(types)
+
+
+def refang(text: str) -> str:
+    """Return a text in which no address, domain, URL or e-mail address is defanged: `hxxp://evil[.]com` is a link."""
+    from reducer.entities.fanging import refanged, rewritten
+
+    return rewritten(text, refanged)
+
+
+def defang(text: str) -> str:
+    """Return a text in which all addresses, domains, URLs and e-mail addresses are defanged: `hxxp://evil[.]com`."""
+    from reducer.entities.fanging import defanged, rewritten
+
+    return rewritten(text, defanged)

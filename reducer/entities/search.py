@@ -11,11 +11,11 @@ from itertools import accumulate, groupby
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, Unfolded, entities_of, with_cache
 from reducer.entities.escapes import MARK, decoded
 from reducer.entities.evidence import FOUR_NUMBERS, Row, version_rows
+from reducer.entities.folding import fold, undefanged, unfolded
 from reducer.entities.hosts import MASK, Weighed, addresses_and_domains, domains_of_other_scripts
 from reducer.entities.names import listed, names
 from reducer.entities.observables import REFANGED, WITH_BACKSLASHES, observables
 from reducer.entities.pieces import mapped_back
-from reducer.entities.refang import fold, refang, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, identifiers, ipv6s
 from reducer.entities.web import emails, urls
 
@@ -121,7 +121,7 @@ def explained(text: str) -> list[tuple[str, tuple[Row, ...]]]:
     It is a host if the sum of their points is above zero.
     """
     text = decoded(text)[0]
-    data, pieces = refang(fold(text))
+    data, pieces = undefanged(fold(text))
     weighed: Weighed = []
     mask = bytearray(data.translate(MASK))
     for start, end, _, _ in urls(data):
@@ -139,7 +139,7 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
     """Return the addresses, domains, URLs and e-mail addresses in folded bytes."""
     if len(folded) <= SHORT and b"&#" not in folded and not folded.translate(None, _NO_ANCHORS):
         return []
-    data, pieces = refang(folded)
+    data, pieces = undefanged(folded)
     found = urls(data) if 58 in data else []
     if 64 in data:
         found = sorted(found + emails(data, found))

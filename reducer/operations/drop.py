@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Iterable
+from itertools import compress, groupby
 
 from reducer.operations.fields import MARK, Mark, Target, Targets
-from reducer.operations.op import Example, Op, marked, named, named_keys
+from reducer.operations.op import Example, Op, keys_below, marked, named
 from reducer.paths import Chain, names_of, overlap
 from reducer.plan import Place
 
@@ -47,8 +47,12 @@ class Drop(Op):
     mark: Mark = MARK
 
     def apply(self, place: Place) -> None:
-        for target in self.drop:
-            _drop(place, target)
+        for is_filter, targets in groupby(self.drop, key=lambda target: target.condition is not None):
+            if not is_filter:
+                _drop_keys(place, [target.chain for target in targets])
+                continue
+            for target in targets:
+                _drop_matching(place, target)
 
     def describe(self, place: str) -> str:
         return f"drops {named(target.text for target in self.drop)} from {place}{marked(self.mark)}"
@@ -76,9 +80,8 @@ class Drop(Op):
         return any(overlap(names, chain) for names in self.names())
 
 
-def _drop(place: Place, target: Target) -> None:
+def _drop_matching(place: Place, target: Target) -> None:
     if target.lists is None or target.condition is None:
-        _drop_key(place, target.chain)
         return
     holds = target.condition.holds
     for items in place.find(target.lists):
@@ -88,14 +91,14 @@ def _drop(place: Place, target: Target) -> None:
             items.keep_items_that(lambda item: not holds(item))
             continue
         for key in compress(items.entries(), map(holds, items.contents())):
-            _drop_key(items.child(key), target.chain)
+            _drop_keys(items.child(key), [target.chain])
 
 
-def _drop_key(place: Place, chain: Sequence[str]) -> None:
-    name, *rest = chain
-    for found in place.objects():
-        keys = named_keys(found, name)
-        if keys and not rest:
-            found.keep_keys(frozenset(found.value.keys() - keys))
-        for key in keys if rest else ():
-            _drop_key(found.child(key), rest)
+def _drop_keys(place: Place, chains: Iterable[Chain]) -> None:
+    below = keys_below(place, chains)
+    nested = {key: rests for key, rests in below.items() if () not in rests}
+    place.keep_keys(frozenset(place.names() - (below.keys() - nested.keys())))
+    for found in place.objects() if nested else ():
+        for key, rests in nested.items():
+            if found.has(key):
+                _drop_keys(found.child(key), rests)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
 from reducer.operations.fields import MARK, Kept, Mark, Strict, Target
-from reducer.operations.op import Example, Op, has_named, is_named, items_of, marked, named, named_keys
+from reducer.operations.op import Example, Op, has_named, is_named, items_of, keys_below, marked, named
 from reducer.paths import Chain, Expression
 from reducer.plan import Place
 
@@ -158,16 +158,10 @@ class Keep(Op):
         return True
 
 
-def _keep(place: Place, chains: Iterable[Sequence[str]]) -> None:
-    below: dict[str, list[Sequence[str]]] = {}
-    for name, *rest in chains:
-        keys = {name: None} if "*" not in name else dict[str, None]()
-        for found in place.objects() if "*" in name else ():
-            keys.update(dict.fromkeys(named_keys(found, name)))
-        for key in keys:
-            below.setdefault(key, []).append(rest)
+def _keep(place: Place, chains: Iterable[Chain]) -> None:
+    below = keys_below(place, chains)
     place.keep_keys(frozenset(below))
-    nested = {key: rests for key, rests in below.items() if [] not in rests}
+    nested = {key: rests for key, rests in below.items() if () not in rests}
     for found in place.objects() if nested else ():
         for key, rests in nested.items():
             if found.has(key):

@@ -192,10 +192,14 @@ def is_named(key: str, name: str) -> bool:
     return key == name or ("*" in name and _glob(name)(key) is not None)
 
 
-def named_keys(found: Place, name: str) -> list[str]:
-    """Return the keys of an object that have a name."""
-    keys = found.keys() if "*" in name else [name] if found.has(name) else []
-    return [key for key in keys if is_named(key, name)]
+def keys_below(place: Place, chains: Iterable[Chain]) -> dict[str, list[Chain]]:
+    """Return the keys of the objects at a place to which chains of names lead, each with the rests of the chains."""
+    below: dict[str, list[Chain]] = {}
+    for name, *rest in chains:
+        keys = [key for key in place.names() if is_named(key, name)] if "*" in name else [name]
+        for key in keys:
+            below.setdefault(key, []).append(tuple(rest))
+    return below
 
 
 def has_named(keys: Set[str], name: str) -> bool:

@@ -242,6 +242,26 @@ class Place:
             if kind not in _NUMBERS and (kind is not str or key in planned or len(value[key]) > longer_than):
                 yield self.child(key)
 
+    def names(self) -> set[str]:
+        """Return all keys of this object, or of the objects in this list, even if they are not kept."""
+        if type(self.value) is dict:
+            return set(self.value)
+        names = set[str]()
+        for index in self.keys() if type(self.value) is list else ():
+            item = self.value[index]
+            if type(item) is dict and TEXT.issuperset(map(type, item)):
+                names.update(item)
+            elif found := self._object_at(index):
+                names.update(found.value)
+        return names
+
+    def _object_at(self, index: int) -> Place | None:
+        """Return the place of an item of this list if it is an object, also in a text or a live object."""
+        if type(self.value[index]) in _SIMPLE and not (type(self.node) is Omission and index in self.node.inside):
+            return None
+        child = self.child(index)
+        return child if type(child.value) is dict else None
+
     def objects(self) -> Iterator[Place]:
         """Yield the place of this object, or of each object in this list."""
         places = [self] if type(self.value) is dict else self.children()
@@ -316,23 +336,22 @@ class Place:
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
         node, value = self.omission(), self.value
-        planned = node.separate(value)
-        objects = [value[index] for index in self.keys() if type(value[index]) is dict]
-        keys = set[Any]().union(*objects)
+        planned, shared = node.separate(value), dict[int, Any]()
+        for index in self.keys():
+            if type(value[index]) is dict and index not in planned:
+                shared[index] = value[index]
+        keys = set[Any]().union(*shared.values())
         removed = keys - names
-        columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
-        have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
+        columns = ([*map(dict.get, shared.values(), repeat(key))] for key in removed)
+        have_media = ("kind" in keys and any(map(is_media, shared.values()))) or any(map(_hold_media, columns))
         if have_media or self.work.settings.all_keys or not TEXT.issuperset(map(type, keys)):
-            indices = self.keys()
-        else:
-            indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
-            if removed:
-                node.each = Version(self.work.step, names)
-                self.work.edits += 1
-        for index in indices:
-            child = self.child(index) if type(value[index]) not in _SIMPLE else None
-            if child is not None and type(child.value) is dict:
-                child.keep_keys(names)
+            shared = {}
+        elif removed:
+            node.each = Version(self.work.step, names)
+            self.work.edits += 1
+        for index in self.keys():
+            if index not in shared and (found := self._object_at(index)):
+                found.keep_keys(names)
 
     def empty(self, key: str) -> None:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from ipaddress import IPv4Network, IPv6Network, ip_interface
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -187,19 +187,13 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, values: tuple[str, 
 
 def _network(definition: Definition, number: int, value: str) -> list[IPv4Network | IPv6Network]:
     """Return the network of a text, or report that it is not one of this type."""
-    at, kind = locate(definition.node, ("ignore", number)), definition.name
     try:
-        address = ip_interface(value)
+        return [IPv4Network(value) if definition.name == "ipv4" else IPv6Network(value)]
     except ValueError:
-        definition.report.add(at, "E097", f"`{value}` is not a network", "write a network as `10.0.0.0/8`")
+        message = f"`{value}` is not a network of the type `{definition.name}`"
+        advice = "write it without the bits of a host, as `10.0.0.0/8` for ipv4 or `2001:db8::/32` for ipv6"
+        definition.report.add(locate(definition.node, ("ignore", number)), "E097", message, advice)
         return []
-    if kind != f"ipv{address.version}":
-        definition.report.add(
-            at, "E097", f"`{value}` is not a network of the type `{kind}`", f"ignore it as `ipv{address.version}`"
-        )
-    elif address.ip != address.network.network_address:
-        definition.report.add(at, "E097", f"`{value}` is one address of a network", f"write `{address.network}`")
-    return [address.network]
 
 
 def _value(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:

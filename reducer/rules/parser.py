@@ -258,19 +258,12 @@ class _Reader:
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
             if event.style == '"' and _BACKSPACE.search(raw) and "\n" not in raw:
-                self._report_backspace(node)
+                message = "`\\b` in double quotes is a backspace character, not the end of a word"
+                self.report.add(node, "W040", message)
         else:  # the two parsers differ on tabs
             node = replace(node, raw=raw.replace("\t", " "))
             value = self._plain_value(node, event.value.replace("\t", " "))
         return replace(node, value=value)
-
-    def _report_backspace(self, node: ScalarNode) -> None:
-        """Warn about `\\b` in double quotes, which a regex needs in single quotes."""
-        text = node.raw[1:-1].replace("'", "''").replace("\\\\", "\\").replace('\\"', '"')
-        before = self.report.lines[node.line - 1][: node.column - 1].lstrip(" -")
-        right = f"'{text}'"
-        message = "`\\b` in double quotes is a backspace character, not the end of a word"
-        self.report.add(node, "W040", message, f"write {before if before.endswith(': ') else ''}{shortened(right)}")
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
@@ -284,8 +277,7 @@ class _Reader:
             return text
         if _CURLY.fullmatch(text):
             text = text[1:-1].translate(_STRAIGHT)
-            before = self.report.lines[node.line - 1][: node.column - 1].lstrip(" -")
-            advice = f"write straight quotes: {before}{shortened(quoted(text))}"
+            advice = f"write {shortened(quoted(text))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", advice)
         for tag, pattern in _RESOLVERS.get(text[:1], ()):
             kind = tag.rpartition(":")[2]

@@ -107,10 +107,7 @@ def reads_marked(steps: tuple[Step, ...], gate: When | None, marked: tuple[Chain
         where = None if when is None else when.where
         reads += [((), chain) for chain in where.reads] if where else []
     for step in steps:
-        place = names_of(step.path.shape)
-        for shape, expression in step.path.filters:
-            reads += [(names_of(shape), chain) for chain in expression.reads]
-        reads += [((*place, *below), chain) for below, chain in step.op.reads()]
+        reads += [(base, chain) for base, chain, whole in _reads(step) if not whole]
     return any(_may_contain(base, chain, marked) for base, chain in reads)
 
 

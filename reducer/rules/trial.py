@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import filterfalse
 from typing import Any
 
@@ -22,33 +22,6 @@ _ATTEMPTS = 3
 """The number of changes after which a line must be valid."""
 
 
-def line_for(model: type[BaseModel], data: Any, context: Any, place: Place) -> str:
-    """Return a line to write instead of the one at a place of a rule file, or of one around it; empty if not known.
-
-    The line is valid at this place of the model.
-    """
-    if place[:1] in (("steps",), ("tests",)) and isinstance(_at(data, place[:1]), list) and len(place) > 1:
-        data = {"version": 1, "tool": "t", place[0]: [_at(data, place[:2])]}  # the other steps or tests do not matter
-        place = (place[0], 0, *place[2:])
-    trial = _Trial(model, data, context)
-    for (*owner, key), value in _around(data, place):
-        line = trial.valid(tuple(owner), key, Line({key: value}), _ATTEMPTS)
-        if line is not None:
-            step = _at(trial.data, place[:2])
-            others = operations().keys() & step.keys() - {key} if isinstance(step, dict) else ()
-            return _shown(line, is_only_action=bool(owner) and not others)
-    return ""
-
-
-def advice_for(data: Any, place: Place) -> str:
-    """Return advice without a line about a place of a rule file, or about a line around it; empty if not known."""
-    for (*_, key), value in _around(data, place):
-        advice = general_advice(key, value) if type(key) is str else ""
-        if advice:
-            return advice
-    return ""
-
-
 def _around(data: Any, place: Place) -> Iterator[tuple[Place, Any]]:
     """Yield a place with its value, and the places around it, from the inside."""
     for length in range(len(place), 0, -1):
@@ -56,12 +29,42 @@ def _around(data: Any, place: Place) -> Iterator[tuple[Place, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class Advice:
     """A part of a rule file with its model, in which lines can be replaced."""
 
     model: type[BaseModel]
     data: Any
     context: Any
+
+    def line(self, place: Place) -> str:
+        """Return a line to write instead of the one at a place, or of one around it; empty if not known.
+
+        The line is valid at this place of the model.
+        """
+        data, trial = self.data, self
+        if place[:1] in (("steps",), ("tests",)) and isinstance(_at(data, place[:1]), list) and len(place) > 1:
+            # The other steps or tests do not matter.
+            trial = replace(self, data={"version": 1, "tool": "t", place[0]: [_at(data, place[:2])]})
+            place = (place[0], 0, *place[2:])
+        for (*owner, key), value in _around(trial.data, place):
+            line = trial.valid(tuple(owner), key, Line({key: value}), _ATTEMPTS)
+            if line is not None:
+                step = _at(trial.data, place[:2])
+                others = operations().keys() & step.keys() - {key} if isinstance(step, dict) else ()
+                return _shown(line, is_only_action=bool(owner) and not others)
+        return ""
+
+    def at(self, place: Place) -> str:
+        """Return a line, other advice, or an empty text."""
+        return self.line(place) or self.general(place)
+
+    def general(self, place: Place) -> str:
+        """Return advice without a line about a place, or about a line around it; empty if not known."""
+        for (*_, key), value in _around(self.data, place):
+            advice = general_advice(key, value) if type(key) is str else ""
+            if advice:
+                return advice
+        return ""
 
     def valid(self, owner: Place, key: str | int, line: Line, attempts: int) -> Line | None:
         """Return a valid line, made from `line` in some attempts, for a key of the list or mapping at `owner`."""
@@ -124,7 +127,7 @@ def _valid_step(line: Line, context: Any) -> Line | None:
         return None
     if step.get("path") == "@":
         del step["path"]
-    trial = _Trial(RuleFile, {"version": 1, "tool": "t", "steps": [step]}, context)
+    trial = Advice(RuleFile, {"version": 1, "tool": "t", "steps": [step]}, context)
     found = trial.valid(("steps",), 0, Line({0: step}), 1)
     return None if found is None else Line([*dict(found.content).values()], line.reason)
 

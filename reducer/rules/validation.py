@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import filterfalse
 from typing import Any, TypeVar, get_args
@@ -22,7 +22,7 @@ from reducer.paths.habits import tables
 from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, Span, catalogue, written
 from reducer.rules.model import Expect, Given, RuleFile, Test
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
-from reducer.rules.trial import advice_for, is_tag, line_for, place_of
+from reducer.rules.trial import Advice, is_tag, place_of
 
 M = TypeVar("M", bound=BaseModel)
 _WORD = re.compile("'([^']*)'")
@@ -74,31 +74,14 @@ def validated(model: type[M], data: Any, node: Tree, report: Report, *, context:
         instance = model.model_validate(data, context=context)
     except ValidationError as error:
         errors = error.errors(include_url=False)[:MAX_DIAGNOSTICS]
-        _report_errors(report, node, model, errors, _Advice(model, data, context))
+        _report_errors(report, node, model, errors, Advice(model, data, context))
         return None
     _report_warnings(report, node, instance)
     return instance
 
 
-@dataclass(frozen=True, slots=True)
-class _Advice:
-    """What to write instead of wrong lines of a part of a rule file."""
-
-    model: type[BaseModel]
-    data: Any
-    context: Any
-
-    def line(self, place: Place) -> str:
-        """Return a valid line, or an empty text."""
-        return line_for(self.model, self.data, self.context, place)
-
-    def at(self, place: Place) -> str:
-        """Return a valid line, other advice, or an empty text."""
-        return self.line(place) or advice_for(self.data, place)
-
-
 def _report_errors(
-    report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails], advice: _Advice
+    report: Report, node: Tree, model: type[BaseModel], errors: Iterable[ErrorDetails], advice: Advice
 ) -> None:
     """Report the errors of pydantic in a node, at most one at each place."""
     placed: list[tuple[ErrorDetails, Place]] = []
@@ -142,7 +125,7 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place, advice: _Advice) -> None:
+def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place, advice: Advice) -> None:
     """Report a key that the model at its place does not have."""
     *steps, word = loc
     nested, owner = model, node
@@ -153,7 +136,7 @@ def _report_extra(report: Report, node: Tree, model: type[BaseModel], loc: Place
     _report_unknown(report, owner, str(word), known, advice.at(tuple(filterfalse(is_tag, loc))))
 
 
-def _report_no_action(report: Report, node: Tree, place: Place, advice: _Advice) -> None:
+def _report_no_action(report: Report, node: Tree, place: Place, advice: Advice) -> None:
     """Report a step without an action, perhaps because it is misspelt."""
     if not isinstance(node, MappingNode):
         hint = f"the actions are {listed(operations())}"
@@ -190,7 +173,7 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
         _report_warnings(report, locate(node, (key,)), inner)
 
 
-def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, advice: _Advice) -> None:
+def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, advice: Advice) -> None:
     """Report one error of pydantic, at the part of a text that the error names."""
     kind = details["type"]
     is_missing, is_key = kind == "missing", "[key]" in details["loc"]
@@ -217,7 +200,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, adv
         hint = did_you_mean(nearest(value, _WORD.findall(words)))
     if not meant:
         specific = "" if kind == "E090" else hint
-        hint = advice.line(place) or specific or advice_for(advice.data, place) or hint
+        hint = advice.line(place) or specific or advice.general(place) or hint
     at: Span = locate(tree, place, key=is_key)
     if "offset" in context:
         at = part(owner, context["offset"], context["width"])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, names, scan, scanner, search
+from reducer.entities import GROUPS, TYPES, defang, names, refang, scan, scanner, search
 from reducer.entities.entity import Scan, under_key
 from reducer.entities.search import compiled_for_many
 from tests.entities.texts import FAMILIES, TEXTS, observable, tempting
@@ -78,6 +78,50 @@ def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     """A quadratic finder would need minutes for one of these."""
     assert len(find(make(15_000))) <= 15_000
     assert len(observe(make(15_000))) <= 15_000
+
+
+# --- defanged
+
+HOSTS = ("ipv4", "ipv6", "domain", "url", "email")
+
+
+@given(tempting)
+def test_to_defang_and_to_refang_twice_is_to_do_it_once(text: str) -> None:
+    assert defang(defang(text)) == defang(text)
+    assert refang(refang(text)) == refang(text)
+
+
+@given(st.lists(st.sampled_from((*ENTITIES, *WORDS))).map(" ".join))
+@example("C2: HTTPS://User:Pw@Evil.com:443/a.php?x=b.c")
+@example("2001:db8::1, ::ffff:203.0.113.7, [2001:db8::1]:443")
+@example("bob.s@evil.co.uk and bob[@]evil[.]com")
+@example("例え.jp http://例え.テスト/ münchen.de")
+@example(r"\u0440aypal.com evil(dot)com h**ps://evil.com hxxps ://a.com http[s]://a.com")
+@example("file.name, f.g(x), 10.2.9")
+def test_what_is_defanged_reads_as_before_and_is_refanged(text: str) -> None:
+    hidden = defang(text)
+    assert refang(hidden) == refang(text)
+    found = [(e.type, e.canonical) for e in scan(text, HOSTS)]
+    assert [(e.type, e.canonical) for e in scan(hidden, HOSTS)] == found
+    event(f"{min(len(found), 3)} entities")
+
+
+@pytest.mark.parametrize(
+    ("plain", "hidden"),
+    [
+        ("https://evil.com/a.php", "hxxps://evil[.]com/a.php"),
+        ("HTTP://u:p.w@Evil.com:8080/A.b", "HXXP://u:p.w@Evil[.]com:8080/A.b"),
+        ("ldap://evil.com", "ldap://evil[.]com"),
+        ("203.0.113.7", "203[.]0[.]113[.]7"),
+        ("2001:db8::1", "2001[:]db8[:][:]1"),
+        ("bob.s@evil.co.uk", "bob.s[@]evil[.]co[.]uk"),
+        ("例え.jp", "例え[.]jp"),
+        ("main.rs, f.g(x), CVE-2024-3400", "main.rs, f.g(x), CVE-2024-3400"),
+    ],
+)
+def test_an_entity_is_defanged_and_refanged(plain: str, hidden: str) -> None:
+    assert defang(f"see {plain} now") == f"see {hidden} now"
+    assert refang(f"see {hidden} now") == f"see {plain} now"
 
 
 # --- many texts at once

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reducer.analysis.drafting.lists import items_at, limited
+from reducer.analysis.drafting.lists import limited
 from reducer.analysis.drafting.names import is_writable, key_text
 from reducer.analysis.drafting.profiles import Path, Profile, is_below
 from reducer.analysis.drafting.rule_text import Step, at, ends
@@ -150,19 +150,19 @@ def _reasons(place: Profile, gone: Mapping[Path, str]) -> Sequence[str]:
 
 def _limits(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     """Yield a step for each long list or map."""
-    left = {path: field for path, field in sketch.fields.items() if not is_below(path, plan.gone)}
+    left = [field for path, field in sketch.fields.items() if not is_below(path, plan.gone)]
     for place in sketch.root.walk():
-        if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or place.path in sketch.columns:
-            continue
-        is_about_entities = plan.protects and _is_about_entities(place)
-        if is_about_entities and not plan.is_last:
-            continue
         is_top = {-1, None}.isdisjoint(place.path)
         amount = plan.items if is_top else max(1, plan.items // 2)
-        if max(place.lengths) <= amount:
+        if sketch.is_little(place.chars) or not _can_limit(place, plan.gone) or max(place.lengths) <= amount:
             continue
-        action, which = limited(items_at(place, left), amount)
-        if any(one.entities for one in place.walk()) and plan.protects:
+        action, which = limited(place, left, amount)
+        found = _entities_in(place) if plan.protects else ()
+        # At least half of the items contain an entity of their own: the list is about them.
+        is_about_entities = plan.protects and len(found) * 2 >= sum(place.lengths)
+        if is_about_entities and not plan.is_last:
+            continue
+        if found:
             # Objects of which only an entity stays would not be counted; the marker of texts mentions entities.
             action = {**action, "preserve": PRESERVED if is_about_entities or not place.items_have_keys else []}
             which += "; of the others, the entities" if is_about_entities else ""
@@ -179,12 +179,11 @@ def _can_limit(place: Profile, gone: Mapping[Path, str]) -> bool:
     return not is_below(place.path, gone) and not _is_gone(place, gone)
 
 
-def _is_about_entities(place: Profile) -> bool:
-    """Return whether at least half of the items of a list contain an entity of their own: they are what it is about."""
+def _entities_in(place: Profile) -> set[tuple[str, str]]:
     found = set[tuple[str, str]]()
     for one in place.walk():
         found |= one.entities
-    return len(found) * 2 >= sum(place.lengths)
+    return found
 
 
 def _cut(sketch: Sketch, plan: Plan) -> Iterator[Step]:
@@ -228,8 +227,9 @@ def _of_text(sketch: Sketch, plan: Plan) -> Iterator[Step]:
     alike = {"text": "lines", "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve}
     yield Step(alike, "of lines that differ only in numbers, three stay")
     if plan.items:
-        condition = _alarms(longest)
-        also = f", and lines with {listed(_alarm_words(longest))}" if condition else ""
+        words = _alarm_words(longest)
+        condition = " || ".join(f"contains(lower(@), '{word}')" for word in words)
+        also = f", and lines with {listed(words)}" if words else ""
         limit = {"text": "lines", "limit": ends(max(4, int(lines * plan.share)))}
         always = {"always_keep": condition} if condition else {}
         keys: dict[str, Any] = {**limit, **always, "mark": True, **preserve}
@@ -245,10 +245,3 @@ def _alarm_words(text: str) -> list[str]:
         if 0 < count * 8 <= len(lines):
             found.append(word)
     return found
-
-
-def _alarms(text: str) -> str:
-    conditions = []
-    for word in _alarm_words(text):
-        conditions.append(f"contains(lower(@), '{word}')")
-    return " || ".join(conditions)

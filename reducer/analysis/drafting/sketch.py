@@ -107,19 +107,6 @@ class Sketch:
         return any(self._holders[one] < 2 for one in field.place.entities)
 
     @cached_property
-    def columns(self) -> Set[Path]:
-        """The lists that name the columns of the rows beside them: they are as long as each row."""
-        found = set()
-        for place in self.root.walk():
-            widths = set(place.below[-1].lengths) if -1 in place.below else set()
-            if place.above is None or not widths:
-                continue
-            for other in place.above.below.values():
-                if other is not place and not widths.isdisjoint(other.lengths):
-                    found.add(other.path)
-        return found
-
-    @cached_property
     def uncounted(self) -> Entities:
         """The entities that only links of an API, pictures, encoded bytes and fingerprints of files contain."""
         program = set[tuple[str, str]]()

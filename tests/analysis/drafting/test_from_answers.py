@@ -117,11 +117,7 @@ def test_the_highest_stay_and_a_marker_counts_the_others() -> None:
     assert marker.startswith(f"…[{200 - len(left)} more items")
 
 
-def test_columns_copies_and_states_stay() -> None:
-    rows = [[n, f"host{n}", "up", n * n] for n in range(300)]
-    names = [{"name": name, "kind": "column"} for name in ("id", "host", "state", "load")]
-    left = left_by(drafted({"columns": names, "rows": rows}, saves=ENOUGH))
-    assert left["columns"] == names
+def test_one_of_two_copies_and_states_stay() -> None:
     links = [
         {"id": n, "shown": f"text {n * 7919} of all" * 4, "again": f"text {n * 7919} of all" * 4} for n in range(40)
     ]
@@ -148,7 +144,7 @@ def test_scores_rank_before_dates_and_rare_states_always_stay() -> None:
     ranks = [(n % 17, "high" if n % 12 == 0 else "low", f"2024-01-{n % 28 + 1:02}") for n in range(150)]
     alerts = [{"risk_score": score, "state": state, "created": date} for score, state, date in ranks]
     draft = drafted({"alerts": alerts})
-    assert "    sort_by: [risk_score, created]\n    always_keep: state == 'high'\n" in draft.text
+    assert "    sort_by: [risk_score, created]\n    always_keep: contains(['high'], state)\n" in draft.text
     *alerts, marker = left_by(draft)["alerts"]
     assert sum(alert["state"] == "high" for alert in alerts) == 13
     assert marker == f"…[{150 - len(alerts)} more items]"
