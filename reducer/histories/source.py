@@ -121,6 +121,8 @@ class Source:
 
     def _around(self, raw: Raw) -> _Opened | None:
         """Return the opened text that contains a value."""
+        if not self._opened:
+            return None
         address, length = _buffer(raw)
         number = bisect_right(self._opened, address, key=_address)
         if not number:
@@ -130,8 +132,8 @@ class Source:
 
     def span(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets of the start and the end of a value."""
-        address, length = _buffer(raw)
         opened = self._around(raw)
+        address, length = _buffer(raw)
         if opened is not None:
             start = address - opened.address
             return opened.offsets.outside(start), opened.offsets.outside(start + length)

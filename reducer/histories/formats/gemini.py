@@ -41,10 +41,11 @@ class Part(Struct, gc=False):
 
 
 class GeminiContent(Struct, gc=False):
-    """A message of the user or the model."""
+    """A message of the user or the model. Those of other formats have an id or a kind."""
 
-    role: Any = None
+    id: Any = None
     kind: Any = None
+    role: Any = None
     parts: Some[Part] = None
 
 
@@ -52,7 +53,8 @@ MESSAGE = GeminiContent
 
 
 def recognises(message: GeminiContent, source: Source, strict: bool) -> bool:
-    if message.role not in _ROLES or message.kind is not None or type(message.parts) not in (list, Part):
+    is_other = message.id is not None or message.kind is not None
+    if is_other or message.role not in _ROLES or type(message.parts) not in (list, Part):
         return False
     listed = numbered(message.parts, Part)
     if any(part.type is not None for _, part in listed):

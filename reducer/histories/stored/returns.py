@@ -120,11 +120,12 @@ def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], b
         untouched = found.untouched
         for raw in copies_of(found, source):
             start, end = source.span(raw)
-            piece = source.written(raw)
+            is_in_text = source.is_in_text(raw)
+            piece = bytes(raw) if is_in_text else source.data[start:end]
             if piece not in decoded:
                 decoded[piece] = decode(piece)
             content, why = decoded[piece]
-            copies.append(Content(content, start, end, source.is_in_text(raw)))
+            copies.append(Content(content, start, end, is_in_text))
             untouched = untouched or why
         yield Return(
             tool=text_of(found.tool),
