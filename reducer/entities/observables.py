@@ -37,6 +37,9 @@ _IPV6 = r"(?=[0-9a-f:.]{0,5}:)[0-9a-f:.]{2,45}"
 _PARTS = r"""(?:\\{1,2}(?:(?! HK)[^\\/:*?"<>|,;\r\n\t]){1,80}(?<! )(?=\\)){0,20}\\{1,2}[^\\/:*?"<>|,;\s)\]}'`]{0,80}"""
 _WINDOWS_PATH = rf"(?:[a-z]:|%[a-z_()0-9]{{3,30}}%|\\\\[a-z0-9._$-]{{1,63}}){_PARTS}"
 _KEY = rf"HK(?:LM|CU|CR|U|CC|EY_[A-Z_]{{5,20}}):?{_PARTS}"
+_QUOTES = (b'"', b"'")
+# In quotes, and in the marker that mentions it, the last component may contain spaces too.
+_REST_OF_KEY = re.compile(rb"""(?:[ ][^\\/:*?"'<>|,;\]\s]{1,40}){1,8}(?<!\.)(?=["'\]]|,[ ]|\Z)""")
 _UNIX_ROOTS = (
     "applications|bin|boot|dev|etc|home|lib|library|mnt|opt|private|proc|root|run|sbin|srv|sys|system|tmp|users|usr|var"
 )
@@ -228,6 +231,9 @@ def _values(data: bytes, row: Row) -> Iterator[tuple[int, int, str, bytes]]:
             end = start + len(data[start:end].rstrip(b".,; "))
             if not whole.fullmatch(data, start, end):
                 continue
+        if row.type == "registry_key" and (data[start - 1 : start] in _QUOTES or is_mentioned(data, start)):
+            rest = _REST_OF_KEY.match(data, end)
+            end = rest.end() if rest else end
         value = row.canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
         if value and (value.isascii() or row.type == "file_name"):
             yield start, end, row.type, value.encode("latin-1")

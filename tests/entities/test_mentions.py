@@ -21,7 +21,9 @@ ESCAPED = [
     ("url", r"http://\ud835\udc1evil.com/a"),
     ("email", r"b@\\u0440al.com"),
 ]
-BEFORE = {"ja3": "ja3: "}
+QUOTED = r"HKLM\Software\Run Key"
+BEFORE = {"ja3": "ja3: ", "registry_key": '"'}
+AFTER = {"registry_key": '"'}
 WORDS = "this is said at some length " * 12
 
 
@@ -29,20 +31,19 @@ def test_each_type_has_an_example() -> None:
     assert set(EXAMPLES) == set(ALL_TYPES) >= set(TYPES)
 
 
-@pytest.mark.parametrize(("kind", "value"), [*EXAMPLES.items(), *ESCAPED])
+@pytest.mark.parametrize(("kind", "value"), [*EXAMPLES.items(), *ESCAPED, ("registry_key", QUOTED)])
 def test_truncate_mentions_an_entity_and_reads_it_again(kind: str, value: str) -> None:
     """If an example fails, its row needs text before a value: declare it as `before` of the row."""
     rule = {"steps": [{"path": "note", "truncate": 30}], "preserve": [kind]}
-    result = reduced(rule, {"note": f"{WORDS}with {BEFORE.get(kind, '')}{value} in it. {WORDS}"})
+    result = reduced(rule, {"note": f"{WORDS}with {BEFORE.get(kind, '')}{value}{AFTER.get(kind, '')} in it. {WORDS}"})
     assert result["note"].endswith(f" more characters; mentions {value}]")
     assert reduced(rule, result) is result
     shorter = {"steps": [{"path": "note", "truncate": 10}], "preserve": [kind]}
     assert reduced(shorter, result)["note"].endswith(f" more characters; mentions {value}]")
 
 
-@pytest.mark.parametrize("kind", ALL_TYPES)
-def test_each_entity_that_a_marker_mentions_is_found_in_it(kind: str) -> None:
-    value = EXAMPLES[kind]
+@pytest.mark.parametrize(("kind", "value"), [*EXAMPLES.items(), ("registry_key", QUOTED)])
+def test_each_entity_that_a_marker_mentions_is_found_in_it(kind: str, value: str) -> None:
     for mentions in (value, f"{value}, {value}", f"198.51.100.9, {value}"):
         text = f"this is …[120 more characters; mentions {mentions}]"
         assert [e.value for e in scan(text, [kind]) if e.value == value] == [value] * mentions.count(value)
