@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -71,7 +72,8 @@ def _texts(history: bytes, found: Iterable[Return]) -> dict[int, bytes]:
     texts = {}
     for one in found:
         for copy in one.copies:
-            texts[copy.start] = history[copy.start : copy.end]
+            text = history[copy.start : copy.end]
+            texts[copy.start] = json.loads(b'"%b"' % text).encode() if copy.is_in_text else text
     return dict(sorted(texts.items()))
 
 

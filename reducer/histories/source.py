@@ -8,9 +8,11 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+from bisect import bisect_right, insort
 from functools import cache
 from json.decoder import JSONDecodeError
-from typing import Any, TypeAlias
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -36,6 +38,7 @@ _TOKEN = re.compile(
 )
 """Texts, brackets, and numbers that `msgspec` may refuse."""
 _BLANK_LINE = re.compile(rb"\n(?=[ \t\r]*+\n)")
+_ESCAPE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
@@ -72,6 +75,7 @@ class Source:
         self.data = data
         self._text = text
         self._shift = (len(text) - len(data)) // 2
+        self._opened: list[_Opened] = []
         self._address = _buffer(text)[0]
         self.root = Raw(memoryview(text)[len(text) - len(text.removeprefix(BOM).lstrip(b" \t\n\r")) :])
 
@@ -81,7 +85,7 @@ class Source:
 
     def value(self, raw: Json) -> Any:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
-        return None if raw is UNSET else decode(self.data[slice(*self.span(raw))])[0]
+        return None if raw is UNSET else decode(self.written(raw))[0]
 
     def members(self, raw: Raw) -> dict[Any, Raw]:
         """Return the values in an object or list by their keys or indexes; any other value contains none."""
@@ -94,14 +98,78 @@ class Source:
         """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])
 
+    def opened(self, raw: Raw) -> Raw | None:
+        """Return the list that a text encodes as JSON, or None if it encodes none."""
+        start, end = self.span(raw)
+        try:
+            text = self.decode(str, raw).encode()
+            listed = Raw(memoryview(text))
+            self.decode(list[Raw], listed)
+        except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+            return None
+        opened = _Opened(text, _buffer(text)[0], _Offsets(self.data, start + 1, end - 1))
+        insort(self._opened, opened, key=_address)
+        return listed
+
+    def written(self, raw: Raw) -> bytes:
+        """Return the bytes of a value."""
+        return self.data[slice(*self.span(raw))] if self._around(raw) is None else bytes(raw)
+
+    def is_in_text(self, raw: Raw) -> bool:
+        """Return whether a value is in a text that was opened, where its JSON has escapes."""
+        return self._around(raw) is not None
+
+    def _around(self, raw: Raw) -> _Opened | None:
+        """Return the opened text that contains a value."""
+        if not self._opened:
+            return None
+        address, length = _buffer(raw)
+        number = bisect_right(self._opened, address, key=_address)
+        if not number:
+            return None
+        opened = self._opened[number - 1]
+        return opened if address - opened.address <= len(opened.text) - length else None
+
     def span(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets of the start and the end of a value."""
+        opened = self._around(raw)
         address, length = _buffer(raw)
+        if opened is not None:
+            start = address - opened.address
+            return opened.offsets.outside(start), opened.offsets.outside(start + length)
         start = address - self._address
         if start < 0 or not self._text.startswith(bytes(raw), start):
             raise RuntimeError("this release of msgspec copies values instead of returning views")
         start -= self._shift
         return max(start, 0), start + length
+
+
+class _Offsets:
+    """Offsets in a JSON text between `start` and `end`, for those in the value that it encodes."""
+
+    def __init__(self, data: bytes, start: int, end: int) -> None:
+        self._inside, self._outside = [0], [start]
+        for escape in _ESCAPE.finditer(data, start, end):
+            length = len(json.loads(b'"%b"' % escape[0]).encode())
+            inside = self._inside[-1] + escape.start() - self._outside[-1]
+            self._inside.append(inside + length)
+            self._outside.append(escape.end())
+
+    def outside(self, at: int) -> int:
+        """Return the offset in the text for an offset in its value that is not within a character."""
+        number = bisect_right(self._inside, at) - 1
+        return self._outside[number] + at - self._inside[number]
+
+
+class _Opened(NamedTuple):
+    """The value of a text, the address of its bytes, and its offsets."""
+
+    text: bytes
+    address: int
+    offsets: _Offsets
+
+
+_address = attrgetter("address")
 
 
 def as_list(lines: bytes) -> bytes:

@@ -249,7 +249,7 @@ def reduced_returns(data: bytes) -> list[Return]:
     expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
     assert [one.content for one in after] == expected
     changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
-    spans = [[copy[1:] for one in compress(side, changed) for copy in one.copies] for side in (before, after)]
+    spans = [[copy[1:3] for one in compress(side, changed) for copy in one.copies] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
     return list(compress(before, changed))
 

@@ -27,6 +27,7 @@ from tests.histories.messages import (
     edited,
     openai_chat,
     openai_responses,
+    opentelemetry,
     reduced_returns,
     shorter,
     vercel_ai,
@@ -229,6 +230,30 @@ def test_the_second_copy_of_a_result_in_a_session_is_reduced_alike() -> None:
     assert (copies(parts, parts), copies({"content": parts}, parts)) == (reduced, {"content": reduced})
     for other in ("Error: a long text", {"stdout": "another text"}, {"content": "what was written"}, None, [1]):
         assert copies(other) == other
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_messages_in_a_text_of_a_span_are_reduced(is_ascii: bool) -> None:
+    def span(name: str, text: str, **escapes: Any) -> bytes:
+        attributes = [{"key": name, "value": {"stringValue": text}}, {"key": "é", "value": {"stringValue": "[é"}}]
+        return json.dumps({"spans": [{"attributes": attributes}, {name: text}]}, **escapes).encode()
+
+    turns = [*opentelemetry("c", 'a "löng" text 🦀\n'), *opentelemetry("d", [1, 2, {"a": "ö"}])]
+    for written in (json.dumps(turns), json.dumps(turns, ensure_ascii=False), json.dumps(turns, indent=1)):
+        data, after = (
+            span("pydantic_ai.all_messages", text, ensure_ascii=is_ascii)
+            for text in (written, reduce_json(written.encode(), shorter).decode())
+        )
+        assert formats_in(data) == {"opentelemetry"}
+        assert [(one.tool, one.content) for one in returns(data)][:2] == [
+            ("t", 'a "löng" text 🦀\n'), ("t", [1, 2, {"a": "ö"}]),
+        ]  # fmt: skip
+        assert reduce_json(data, shorter) == after
+        assert reduce_json(after, shorter) is after
+        assert check(data) == []
+    for text in ("[1", "[1]", "text", '[{"role": "user", "parts": [{"type": "text", "content": "\\ud800"}]'):
+        with pytest.raises(HistoryError, match="not a history: found an object with the key spans"):
+            list(returns(span("pydantic_ai.all_messages", text)))
 
 
 def test_messages_of_ollama_have_names_instead_of_ids() -> None:

@@ -13,6 +13,8 @@ NAME = "gemini"
 EXPECTED = "a list of Gemini contents, each an object with `parts`"
 HINTS = (b'parts"',)
 _ROLES = (None, "user", "model", "function", "tool")
+_CALLS = ("functionCall", "function_call")
+_RESPONSES = ("functionResponse", "function_response")
 _RESULTS = ("return_value", "output", "result")
 """Keys in which clients put a result that is not an object."""
 
@@ -39,10 +41,11 @@ class Part(Struct, gc=False):
 
 
 class GeminiContent(Struct, gc=False):
-    """A message of the user or the model."""
+    """A message of the user or the model. Those of other formats have an id or a kind."""
 
-    role: Any = None
+    id: Any = None
     kind: Any = None
+    role: Any = None
     parts: Some[Part] = None
 
 
@@ -50,7 +53,8 @@ MESSAGE = GeminiContent
 
 
 def recognises(message: GeminiContent, source: Source, strict: bool) -> bool:
-    if message.role not in _ROLES or message.kind is not None or type(message.parts) not in (list, Part):
+    is_other = message.id is not None or message.kind is not None
+    if is_other or message.role not in _ROLES or type(message.parts) not in (list, Part):
         return False
     listed = numbered(message.parts, Part)
     if any(part.type is not None for _, part in listed):
@@ -60,13 +64,12 @@ def recognises(message: GeminiContent, source: Source, strict: bool) -> bool:
 
 def _functions(part: Part) -> list[tuple[str, Function]]:
     """Return the calls and responses in a part with their keys."""
-    fields = {
-        "functionCall": part.functionCall,
-        "function_call": part.function_call,
-        "functionResponse": part.functionResponse,
-        "function_response": part.function_response,
-    }
-    return [(key, function) for key, function in fields.items() if type(function) is Function]
+    found = []
+    for key in (*_CALLS, *_RESPONSES):
+        function = getattr(part, key)
+        if type(function) is Function:
+            found.append((key, function))
+    return found
 
 
 def read(message: GeminiContent, source: Source) -> list[Turn | ToolReturn]:
@@ -78,7 +81,7 @@ def read(message: GeminiContent, source: Source) -> list[Turn | ToolReturn]:
             turn.texts.append(part.text)
         for key, function in _functions(part):
             at = () if function.id is None else ("parts", number, key, "id")
-            if key in ("functionCall", "function_call"):
+            if key in _CALLS:
                 turn.calls.append(ToolCall(function.name, function.id, function.args, at=at))
             else:
                 content, why = _result(function.response, source)

@@ -31,8 +31,10 @@ class Part(Struct, gc=False):
 
 
 class Message(Struct, gc=False):
-    """A message."""
+    """A message. Those of other formats have an id or a kind."""
 
+    id: Any = None
+    kind: Any = None
     role: Any = None
     parts: Some[Part] = None
 
@@ -41,7 +43,8 @@ MESSAGE = Message
 
 
 def recognises(message: Message, source: Source, strict: bool) -> bool:
-    if type(message.role) is not str or type(message.parts) is not list:
+    is_other = message.id is not None or message.kind is not None
+    if is_other or type(message.role) is not str or type(message.parts) is not list:
         return False
     return not strict or any(_is_own(part) for _, part in numbered(message.parts, Part))
 

@@ -53,6 +53,8 @@ def recognises(message: UIMessage, source: Source, strict: bool) -> bool:
 
 
 def _is_own(part: Part) -> bool:
+    if part.type == "text":
+        return part.text is not UNSET
     return part.type in _KINDS or str(part.type).startswith("data-") or _is_tool(part)
 
 

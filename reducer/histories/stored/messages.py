@@ -28,7 +28,9 @@ _HEAD_BYTES = 20_000
 _HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+\}?)*+', re.DOTALL)
 """The start of a list up to the first nested value."""
 _KEY = re.compile(r'"(\w+)"\s*:')
-_HINT = re.compile(b"|".join([rb"\\u", *chain.from_iterable(form.HINTS for form in FORMATS)]))
+_TEXT_NAMES = ("messages", "stringValue")
+"""Ends of the keys of spans under which a text encodes messages."""
+_HINT = re.compile(b"|".join([rb"\\u", rb'"\s*:\s*"\[', *chain.from_iterable(form.HINTS for form in FORMATS)]))
 """A text without any of these contains no messages; keys can contain escapes."""
 _NEXT_LINE = re.compile(rb"\s*+\{")
 
@@ -124,9 +126,16 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
 
 def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
     """Yield each list of messages, each message outside of lists and each empty history in a value."""
+    if source.mark(raw) == '"':
+        opened = source.opened(raw)
+        if opened is None:
+            return
+        raw = opened
     found = _decoded(source, formats, raw, path)
     if found is not None:
         yield found
+        return
+    if source.is_in_text(raw):
         return
     members = source.members(raw)
     if source.mark(raw) == "[" and not members and (not path or path[-1] in _LIST_NAMES):
@@ -187,6 +196,8 @@ def _keys(message: type[Struct]) -> frozenset[str]:
 
 def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
     """Return whether a value may contain messages, without decoding it."""
+    if source.mark(raw) == '"':
+        return str(path[-1]).endswith(_TEXT_NAMES) and bytes(raw).startswith(b'"[')
     if source.mark(raw) not in ("[", "{") or len(path) > _MAX_LEVELS:
         return False
     return path[-1] in _LIST_NAMES or _HINT.search(source.data, *source.span(raw)) is not None

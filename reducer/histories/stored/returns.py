@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,11 +18,15 @@ from reducer.references import Mentions
 
 
 class Content(NamedTuple):
-    """The decoded content of a tool return; `start` and `end` are the byte offsets of its JSON."""
+    """The decoded content of a tool return; `start` and `end` are the byte offsets of its JSON.
+
+    `is_in_text` tells whether this JSON is part of a text, in which it has escapes.
+    """
 
     content: Any
     start: int
     end: int
+    is_in_text: bool = False
 
 
 class Return(NamedTuple):
@@ -115,11 +120,12 @@ def _decoded(source: Source, history: Found, is_wanted: Callable[[ToolReturn], b
         untouched = found.untouched
         for raw in copies_of(found, source):
             start, end = source.span(raw)
-            piece = source.data[start:end]
+            is_in_text = source.is_in_text(raw)
+            piece = bytes(raw) if is_in_text else source.data[start:end]
             if piece not in decoded:
                 decoded[piece] = decode(piece)
             content, why = decoded[piece]
-            copies.append(Content(content, start, end))
+            copies.append(Content(content, start, end, is_in_text))
             untouched = untouched or why
         yield Return(
             tool=text_of(found.tool),
@@ -163,6 +169,8 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
     edits: list[tuple[int, int, bytes]] = []
     for old, new in changes:
         encoded = new if type(new) is bytes else encode(new)
+        if old.is_in_text:
+            encoded = json.dumps(encoded.decode(), ensure_ascii=data.isascii())[1:-1].encode()
         # `json` decodes 1e400 as infinity, which has no JSON form: keep such a content.
         is_infinite = type(new) not in (str, bytes) and b"Infinity" in encoded
         if not is_infinite or b"Infinity" in data[old.start : old.end]:
