@@ -234,7 +234,7 @@ def _notation(text: str) -> str:
 def _remover(rule: Rule, number: int, is_there: Callable[[int], bool]) -> Step | None:
     """Return the step that removes something from the samples, which they do not have after step `number`."""
     for step in reversed(rule.steps[:number]):
-        if is_there(step.number - 1):
+        if is_there(step.number - 1) and not is_there(step.number):
             return step
     return None
 

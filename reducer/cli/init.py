@@ -18,8 +18,8 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -59,8 +59,8 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(options.output)
     contents, is_history = returns_by_tool(options.files, options.tool)
     used = _used_by_tool(options.files, options.tool) if is_history else {}
-    drafting = _Drafting(folder, options.save, options.draft or options.save is not None, used)
-    drafted, is_offered = drafting.all_of(contents, is_named=options.tool is not None or not is_history)
+    is_named = options.tool is not None or not is_history
+    drafted, is_offered = _draft_all(options, contents, used, is_named=is_named)
     if not drafted:
         if not is_offered:
             say("nothing to draft")
@@ -105,53 +105,42 @@ def _print_left_out(trial: Trial) -> None:
         print(f"    not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}")
 
 
-@dataclass(frozen=True)
-class _Drafting:
-    """How to draft: the folder, the share to save, whether built-in rules do not matter, and the values used later."""
+def _draft_all(
+    options: Namespace, contents: Mapping[str, list[Any]], used: Mapping[str, Set[str]], *, is_named: bool
+) -> tuple[list[tuple[Draft, Trial]], bool]:
+    """Draft a rule for each tool that needs one, and return whether a built-in rule is offered for any.
 
-    folder: Path
-    target: float | None
-    is_asked: bool
-    used: Mapping[str, Set[str]]
-
-    def all_of(
-        self, returns_by_tool: Mapping[str, list[Any]], *, is_named: bool
-    ) -> tuple[list[tuple[Draft, Trial]], bool]:
-        """Draft a rule for each tool that needs one, and return whether a built-in rule is offered for any.
-
-        Prints why there is no draft for the others. A tool that `is_named` may return little.
-        """
-        has_rules = self.folder.is_dir() and rule_files(self.folder)
-        existing = load(choose_rules([str(self.folder)])) if has_rules else None
-        built_in = load(choose_rules(["builtin"]))
-        files = file_names(returns_by_tool)
-        drafted, is_offered = [], False
-        for tool, found in returns_by_tool.items():
-            contents = list(filter(characters, found[:_MAX_RETURNS]))
-            if existing is not None and (rules := existing.rules_for(tool)):
-                say(f"`{tool}` already has a rule: {rules[0].file}")
-                continue
-            known = covered(built_in, tool, contents)
-            is_offered = is_offered or known.fits
-            is_drafted = self.is_asked or not known.fits
-            if known.fits or (known.saved > 0 and not known.by_shape):
-                print(visible(_of_built_in(known, is_drafted), "\n"))
-            if not is_drafted:
-                continue
-            if not is_named and characters(found[0]) < BIG:
-                say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
-                continue
-            draft = self._draft(tool, contents, len(found), files[tool])
-            if draft is None:
-                say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that say nothing")
-            else:
-                drafted.append(draft)
-        return drafted, is_offered
-
-    def _draft(self, tool: str, contents: list[Any], returns: int, file: str) -> tuple[Draft, Trial] | None:
-        source = _describe(tool, len(contents), returns)
-        used = finder(self.used.get(tool, ()))
-        return draft_rule(tool, contents, source, file, target=self.target, used=used) if contents else None
+    Prints why there is no draft for the others. `used` contains the values of each tool that the agent used later. A
+    tool that `is_named` may return little.
+    """
+    folder = Path(options.output)
+    has_rules = folder.is_dir() and rule_files(folder)
+    existing = load(choose_rules([str(folder)])) if has_rules else None
+    built_in = load(choose_rules(["builtin"]))
+    files = file_names(contents)
+    drafted, is_offered = [], False
+    for tool, found in contents.items():
+        longest = list(filter(characters, found[:_MAX_RETURNS]))
+        if existing is not None and (rules := existing.rules_for(tool)):
+            say(f"`{tool}` already has a rule: {rules[0].file}")
+            continue
+        known = covered(built_in, tool, longest)
+        is_offered = is_offered or known.fits
+        is_drafted = options.draft or options.save is not None or not known.fits
+        if known.fits or (known.saved > 0 and not known.by_shape):
+            print(visible(_of_built_in(known, is_drafted), "\n"))
+        if not is_drafted:
+            continue
+        if not is_named and characters(found[0]) < BIG:
+            say(f"`{tool}`: no rule needed; no return has {BIG:,} characters")
+            continue
+        source, find = _describe(tool, len(longest), len(found)), finder(used.get(tool, ()))
+        draft = draft_rule(tool, longest, source, files[tool], target=options.save, used=find) if longest else None
+        if draft is None:
+            say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that say nothing")
+        else:
+            drafted.append(draft)
+    return drafted, is_offered
 
 
 def _used_by_tool(files: Sequence[str], tool: str | None) -> Mapping[str, Set[str]]:

@@ -1,6 +1,6 @@
 """Run a proxy in front of MCP servers that reduces what their tools return. In
-the configuration of an MCP client, write it instead of the server. It needs
-FastMCP: pip install 'reducer[mcp]'.
+the configuration of an MCP client, write it instead of the server. HTTP and
+several servers need FastMCP: pip install 'reducer[mcp]'.
 
 examples:
   python -m reducer mcp --rules rules/ -- npx -y @example/server /data
@@ -11,28 +11,32 @@ examples:
       all servers of a configuration; their names are prefixes of their tools
 
 Rules match the names of tools as their server names them. Changed rule files
-are loaded again. Texts and structured content are reduced; errors, images and
-resources stay. Output schemas are removed from the list of tools.
-Exit codes: 0 the client closed the connection, 2 cannot run.
+are loaded again. Texts and structured content are reduced; everything else
+passes. Output schemas are removed from the list of tools.
+Exit codes: 0 the client closed the connection, 1 the server closed it, 2 cannot
+run.
 """
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reducer.api import Reducer
+from reducer.archive import Archive
 from reducer.cli.arguments import explained, parse, parser
-from reducer.cli.screen import CommandError, counted, make_table, say
+from reducer.cli.screen import CommandError, counted, say
 from reducer.cli.sources import choose_rules, load
-
-if TYPE_CHECKING:
-    from fastmcp.client.transports import ClientTransport
-
-    from reducer.mcp import Result
+from reducer.mcp import Result
+from reducer.mcp.recall import Recall
+from reducer.mcp.relay import Relay
+from reducer.mcp.results import Results
+from reducer.mcp.servers import Address, Http, Process, read_addresses
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,6 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     add("url", nargs="?", metavar="URL", help="address of a server with streamable HTTP")
     add("--header", type=_header, action="append", default=[], metavar="HEADER", help="header for URL; repeatable")
     add("--config", metavar="FILE", help="JSON file with mcpServers, as MCP clients write it")
+    add("--server", metavar="NAME", help="only this server of the configuration")
     add("--archive", metavar="FILE", help="keep originals, and add the tool recall_tool_return to read them")
     add("--dry-run", action="store_true", help="change nothing; report to standard error what would change")
     add("--metrics", action="store_true", help="print totals to standard error at the end")
@@ -56,69 +61,82 @@ def main(arguments: Sequence[str]) -> int:
         reader.error("give one of: a URL, --config FILE, or -- and the command that starts a server")
     if options.header and not options.url:
         reader.error("--header needs a URL")
+    if options.server and not options.config:
+        reader.error("--server needs --config")
     chosen = choose_rules(options.rules)
-    load(chosen)  # prints all problems before a server starts
-    if find_spec("fastmcp") is None:
-        raise CommandError("this verb needs FastMCP: pip install 'reducer[mcp]'")
-    _serve(options, command, chosen.sources)
+    rules = Reducer(load(chosen), chosen.sources)  # prints all problems before a server starts
+    addresses = _addresses(options, command)
+    only = next(iter(addresses.values()))
+    if (len(addresses) > 1 or only.url) and find_spec("fastmcp") is None:
+        raise CommandError("servers with HTTP and several servers need FastMCP: pip install 'reducer[mcp]'")
+    if len(addresses) > 1:
+        return _serve_each(addresses, given)
+    return _serve(only, rules, options)
+
+
+def _addresses(options: Any, command: list[str]) -> dict[str, Address]:
+    if command:
+        return {"server": Address(command=command[0], args=command[1:])}
+    if options.url:
+        return {"server": Address(url=options.url, headers=dict(options.header))}
+    with open(options.config, "rb") as file:
+        text = file.read()
+    try:
+        found = read_addresses(text)
+    except ValueError as error:
+        raise CommandError(f"{options.config}: not a configuration of MCP servers: {error}") from None
+    if options.server is not None:
+        found = {name: address for name, address in found.items() if name == options.server}
+    if not found:
+        raise CommandError(f'{options.config}: no servers; expected {{"mcpServers": {{"NAME": …}}}}')
+    return found
+
+
+def _serve_each(names: Iterable[str], arguments: Sequence[str]) -> int:
+    """Serve several servers, each behind a proxy of its own; their names are prefixes of their tools."""
+    from fastmcp.server import create_proxy
+
+    logging.getLogger("fastmcp").setLevel(logging.ERROR)  # standard error is for reports
+    proxies = {}
+    for name in names:
+        command = ["-m", "reducer", "mcp", *arguments, "--server", name]
+        proxies[name] = {"command": sys.executable, "args": command, "env": dict(os.environ)}
+    create_proxy({"mcpServers": proxies}, name="reducer").run("stdio", show_banner=False)
     return 0
 
 
-def _serve(options: Any, command: Sequence[str], sources: Sequence[Any]) -> None:
-    from fastmcp.server.middleware import Middleware
-
-    from reducer.api import Reducer
-    from reducer.archive import Archive
-    from reducer.mcp import ReduceToolResults
-    from reducer.mcp.proxy import proxy
-    from reducer.mcp.recall import Recall
-
-    logging.getLogger("fastmcp").setLevel(logging.ERROR)  # standard error is for reports
-    transports = _transports(options, command)
-    rules = Reducer.load(*sources)
+def _serve(address: Address, rules: Reducer, options: Any) -> int:
     recall = None if options.archive is None or options.dry_run else Recall(Archive(options.archive))
-    totals: dict[str, list[int]] = {}
+    totals: dict[str, tuple[int, int, int]] = {}
 
     def on_result(result: Result) -> None:
         before, after = _characters(result.given), _characters(result.outcome.content)
-        if options.metrics:
-            total = totals.setdefault(result.tool, [0, 0, 0])
-            for number, value in enumerate((1, before, after)):
-                total[number] += value
+        calls, all_before, all_after = totals.get(result.tool, (0, 0, 0))
+        totals[result.tool] = (calls + 1, all_before + before, all_after + after)
         if options.dry_run or result.outcome.fault:
             say(_line(result, before, after))
         if recall is not None:
             recall.store(result)
 
-    def middleware() -> list[Middleware]:
-        return [ReduceToolResults(rules, on_result=on_result, dry_run=options.dry_run)]
-
-    server = proxy(transports, middleware, [] if recall is None else [recall])
-    try:
-        server.run("stdio", show_banner=False)
-    finally:
-        if recall is not None:
-            recall.close()
-        if options.metrics:
-            _print_totals(totals)
+    with nullcontext() if recall is None else closing(recall):
+        server = Process(address) if address.command else Http(address)
+        relay = Relay(server, Results(rules, on_result, options.dry_run), recall, sys.stdout.buffer)
+        client_closed = relay.run(_lines(sys.stdin.fileno()))
+    if options.metrics:
+        for tool, (calls, before, after) in totals.items():
+            say(f"{tool}: {before:,} -> {counted(after, 'character')} in {counted(calls, 'call')}")
+    return 0 if client_closed else 1
 
 
-def _transports(options: Any, command: Sequence[str]) -> dict[str, ClientTransport]:
-    from reducer.mcp.proxy import configured, http, stdio
-
-    if command:
-        return {command[0]: stdio(command)}
-    if options.url:
-        return {options.url: http(options.url, dict(options.header))}
-    with open(options.config, "rb") as file:
-        text = file.read()
-    try:
-        found = configured(json.loads(text))
-    except ValueError as error:  # also of pydantic and json
-        raise CommandError(f"{options.config}: not a configuration of MCP servers: {error}") from None
-    if not found:
-        raise CommandError(f'{options.config}: no servers; expected {{"mcpServers": {{"NAME": …}}}}')
-    return found
+def _lines(descriptor: int) -> Iterator[bytes]:
+    """Yield the lines of a file. A thread that waits for the next one does not delay the end of the process."""
+    parts: list[bytes] = []
+    while chunk := os.read(descriptor, 1 << 16):
+        end, *lines = chunk.split(b"\n")
+        parts.append(end)
+        for line in lines:
+            yield b"".join(parts)
+            parts = [line]
 
 
 @explained
@@ -131,32 +149,15 @@ def _header(text: str) -> tuple[str, str]:
 
 def _characters(result: dict[str, Any]) -> int:
     """Count the characters of the texts of a result, which are what a model sees."""
-    return sum(len(block["text"]) for block in result["content"] if block["type"] == "text")
+    texts = [block.get("text") for block in result["content"] if isinstance(block, dict)]
+    return sum(len(text) for text in texts if isinstance(text, str))
 
 
 def _line(result: Result, before: int, after: int) -> str:
     """Describe what the rules do to one result."""
     outcome = result.outcome
-    sizes = f"{before:,} -> {counted(after, 'character')}"
     if outcome.fault:
         return f"{result.tool}: not reduced: {outcome.fault}"
     if outcome.rule is None:
         return f"{result.tool}: no rule ({counted(before, 'character')})"
-    return f"{result.tool}: {sizes} with {outcome.rule.file}"
-
-
-def _print_totals(totals: dict[str, list[int]]) -> None:
-    from reducer.cli.screen import console
-
-    rows, whole = [], [0, 0, 0]
-    for tool, counts in totals.items():
-        rows.append([tool, *_cells(counts)])
-        whole = [one + other for one, other in zip(whole, counts, strict=True)]
-    titles = ("tool", "calls", "characters before", "after", "saved")
-    console(sys.stderr).print(make_table(titles, rows, ["total", *_cells(whole)]))
-
-
-def _cells(counts: Sequence[int]) -> list[str]:
-    calls, before, after = counts
-    saved = f"{1 - after / before:.1%}" if before else ""
-    return [f"{calls:,}", f"{before:,}", f"{after:,}", saved]
+    return f"{result.tool}: {before:,} -> {counted(after, 'character')} with {outcome.rule.file}"

@@ -91,8 +91,13 @@ def _limit_all(work: Work, rule: Rule, level: Level, ran: Sequence[Step]) -> Non
                 if type(place.value) is list and len(items := place.contents()) > most:
                     place.keep_items(step.op.best(items, most))
     _limit(work.root(), longest, most)
+    limited = work.edits
     for step in ran:
-        if step.op.runs_again or any(step.op.reads()):
+        if any(step.op.reads()):
+            step.apply(work)
+    # A level leaves no text or list empty, but these steps can.
+    for step in ran if work.edits > limited else ():
+        if step.op.runs_again:
             step.apply(work)
 
 

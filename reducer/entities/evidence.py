@@ -466,7 +466,8 @@ def evidence(data: bytes, start: int, end: int, previous: int) -> str | None:
 
 CERTAIN = -min(row.points for row in CODE)
 """Nothing in the text around a name outweighs more points than these."""
-_MOST = max(row.points for row in HOST) + max(row.points for row in PLACE)
+_MOST_OF_HOST = max(row.points for row in HOST)
+_MOST = _MOST_OF_HOST + max(row.points for row in PLACE)
 
 # --- the text around four numbers
 

@@ -7,10 +7,10 @@ resources are media items, which no step changes. Writing puts a reduced value i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from types import NoneType
+from collections.abc import Sequence
 from typing import Any
+
+from msgspec import Struct, ValidationError, convert
 
 from reducer import markers
 from reducer.formats.json_text import read_json
@@ -19,17 +19,45 @@ from reducer.values import Unreducible, dump, plain, shown
 
 KEYS = frozenset({"content", "structuredContent", "isError", "_meta"})
 """The keys of the result of a tool call. An object with any other key is data."""
-_OF_ANY = {"annotations": (dict, NoneType), "_meta": (dict, NoneType)}
-_OF_LINK = dict.fromkeys(("title", "description", "mimeType", "size", "icons"), (object,))
-_REQUIRED: dict[str, Mapping[str, type]] = {
-    "text": {"text": str},
-    "image": {"data": str, "mimeType": str},
-    "audio": {"data": str, "mimeType": str},
-    "resource": {"resource": dict},
-    "resource_link": {"uri": str, "name": str},
-}
-"""The required fields of each type of content blocks."""
-_OPTIONAL: dict[str, Mapping[str, tuple[type, ...]]] = {"resource_link": {**_OF_ANY, **_OF_LINK}}
+_WRITTEN = {"meta": "_meta", "mime_type": "mimeType"}
+
+
+class _Block(Struct, tag_field="type", forbid_unknown_fields=True, kw_only=True, rename=_WRITTEN):
+    """The fields that a content block of any type can have."""
+
+    annotations: dict[str, Any] | None = None
+    meta: dict[str, Any] | None = None
+
+
+class _Text(_Block, tag="text"):
+    text: str
+
+
+class _Image(_Block, tag="image"):
+    data: str
+    mime_type: str
+
+
+class _Audio(_Image, tag="audio"):
+    pass
+
+
+class _Resource(_Block, tag="resource"):
+    resource: dict[str, Any]
+
+
+class _Link(_Block, tag="resource_link"):
+    uri: str
+    name: str
+    title: Any = None
+    description: Any = None
+    mime_type: Any = None
+    size: Any = None
+    icons: Any = None
+
+
+_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
+_BLOCKS = list[_Text | _Image | _Audio | _Resource | _Link]
 _NAME = "MCP content"
 
 
@@ -69,7 +97,7 @@ def _may_be_block(item: Any) -> bool:
         kind = shown(item.get("type")) if type(item) is dict else None
     except Unreducible:
         return False
-    return type(kind) is str and kind in _REQUIRED
+    return type(kind) is str and kind in _TYPES
 
 
 def _stored(value: Any) -> Any:
@@ -80,21 +108,12 @@ def _stored(value: Any) -> Any:
 
 
 def _are_blocks(blocks: Any) -> bool:
-    return type(blocks) is list and all(map(_is_block, blocks))
-
-
-def _is_block(block: Any) -> bool:
-    """Return whether a value is a content block: it has the required fields of its type, and no other than its own."""
-    kind = block.get("type") if type(block) is dict else None
-    if type(kind) is not str or kind not in _REQUIRED:
+    """Return whether a value is a list of content blocks, which have the fields of their types and no others."""
+    try:
+        convert(blocks, _BLOCKS)
+        return True
+    except ValidationError:
         return False
-    required, optional = _REQUIRED[kind], _OPTIONAL.get(kind, _OF_ANY)
-    if not all(type(block.get(name)) is expected for name, expected in required.items()):
-        return False
-    for name in block.keys() - required.keys() - {"type"}:
-        if name not in optional or not isinstance(block[name], optional[name]):
-            return False
-    return True
 
 
 # --- content blocks
@@ -167,33 +186,31 @@ def _read_structure(
     is_wrapped = structure.keys() == {"result"}  # the SDK of MCP wraps everything but objects
     value = structure["result"] if is_wrapped else structure
 
-    @cache
-    def write_copies() -> Callable[[Any], list[dict[str, Any]]]:
-        return _copies(blocks, structure, value)
-
     def write(new: Any) -> dict[str, Any]:
         whole = {"result": new} if is_wrapped else new
-        return {**result, "content": write_copies()(new), "structuredContent": whole}
+        return {**result, "content": _with_copies(blocks, structure, value, new), "structuredContent": whole}
 
     return value, Format(_NAME, write)
 
 
-def _copies(
-    blocks: Sequence[dict[str, Any]], structure: dict[str, Any], value: Any
-) -> Callable[[Any], list[dict[str, Any]]]:
-    """Return a function that writes a reduced value to the text blocks that are copies of it.
+def _with_copies(
+    blocks: Sequence[dict[str, Any]], structure: dict[str, Any], value: Any, new: Any
+) -> list[dict[str, Any]]:
+    """Return the text blocks with a reduced value in those that are copies of it.
 
     A block is a copy of the structure, of the value in it, or of one item of the value. Other blocks stay.
     """
     if type(value) is list and len(value) == len(blocks) and all(map(_is_copy_of_item, blocks, value)):
-        return lambda items: [{"type": "text", "text": _text_of(item)} for item in items]
-
-    def copy(block: dict[str, Any], new: Any) -> dict[str, Any]:
-        if _is_copy(block["text"], value):
-            return {**block, "text": _text_of(new)}
-        return {**block, "text": dump({"result": new})} if _is_copy(block["text"], structure) else block
-
-    return lambda new: [copy(block, new) for block in blocks]
+        return [{"type": "text", "text": _text_of(item)} for item in new]
+    written = []
+    for block in blocks:
+        text = block["text"]
+        if _is_copy(text, value):
+            text = _text_of(new)
+        elif _is_copy(text, structure):
+            text = dump({"result": new})
+        written.append({**block, "text": text})
+    return written
 
 
 def _is_copy_of_item(block: dict[str, Any], item: Any) -> bool:

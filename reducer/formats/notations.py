@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args
 
 from reducer.formats.blocks import read_blocks
 from reducer.formats.delimited import read_csv
@@ -13,6 +13,7 @@ from reducer.formats.parts import is_part
 from reducer.formats.sections import read_sections
 from reducer.formats.tables import read_table
 from reducer.formats.yaml_text import read_yaml
+from reducer.values import MAX_TEXT_CHARS
 
 Notation: TypeAlias = Literal["lines", "csv", "table", "yaml", "sections", "blocks"]
 NOTATIONS: tuple[str, ...] = get_args(Notation)
@@ -23,23 +24,16 @@ Read: TypeAlias = Callable[[str], tuple[Any, Write] | None]
 """Returns the value that a text expresses, and the function that writes parts of it, or None for any other text."""
 
 
-class _Notation(NamedTuple):
-    read: Read
-    max_chars: int
-    least: int
-    """The number of items that a list must keep so that its text is read in the same notation."""
-
-
-_MAX_CHARS = 4_000_000
-_MAX_YAML_CHARS = 500_000
-_BY_NAME = {
-    "lines": _Notation(read_lines, _MAX_CHARS * 100, 1),
-    "csv": _Notation(read_csv, _MAX_CHARS, 1),
-    "table": _Notation(read_table, _MAX_CHARS, 1),
-    "yaml": _Notation(read_yaml, _MAX_YAML_CHARS, 1),
-    "sections": _Notation(read_sections, _MAX_CHARS, 1),
-    "blocks": _Notation(read_blocks, _MAX_CHARS, 1),
+_READERS: Mapping[str, Read] = {
+    "lines": read_lines,
+    "csv": read_csv,
+    "table": read_table,
+    "yaml": read_yaml,
+    "sections": read_sections,
+    "blocks": read_blocks,
 }
+_MAX_CHARS = {"lines": MAX_TEXT_CHARS, "yaml": 500_000}
+"""The length of the longest text that is read, if it is not 4,000,000 characters."""
 
 
 def read_as(text: str, notations: Iterable[str]) -> tuple[Any, Format] | None:
@@ -51,13 +45,12 @@ def read_as(text: str, notations: Iterable[str]) -> tuple[Any, Format] | None:
     for name in notations:
         found = _read(name, text)
         if found is not None:
-            return found[0], Format(name, _writer(text, name, *found), least=_BY_NAME[name].least)
+            return found[0], Format(name, _writer(text, name, *found), least=1)
     return None
 
 
 def _read(name: str, text: str) -> tuple[Any, Write] | None:
-    notation = _BY_NAME[name]
-    return notation.read(text) if len(text) <= notation.max_chars else None
+    return _READERS[name](text) if len(text) <= _MAX_CHARS.get(name, 4_000_000) else None
 
 
 def _writer(text: str, name: str, value: Any, write: Write) -> Callable[[Any], str]:

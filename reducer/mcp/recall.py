@@ -1,28 +1,23 @@
-"""Keeps the originals of reduced results in an archive, and lets the model read them with a tool."""
+"""Keeps the originals of reduced results in an archive, and answers calls of the tool that reads them."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from secrets import token_hex
 from typing import Any
-
-import mcp_types as mt
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from fastmcp.tools.base import Tool, ToolResult
 
 from reducer.archive import Archive
 from reducer.archive.database import Entry, ReturnId
 from reducer.archive.recall import DESCRIPTION, Arguments, HistoryReturn, answer
 from reducer.formats import unwrapped
 from reducer.histories import RECALL
-from reducer.mcp.middleware import Result
+from reducer.mcp.results import Result
 from reducer.values import stored_json
 
 
-class Recall(Middleware):
-    """Adds the tool `recall_tool_return`, which reads the originals of the results that `store` received.
+class Recall:
+    """The tool `recall_tool_return`, which reads the originals of the results that `store` received.
 
     A client does not tell servers the ids of its calls, so the results are numbered from 1. The tool without arguments
     lists them. The proxy serves one client, so all of them are its own.
@@ -32,6 +27,7 @@ class Recall(Middleware):
         self._archive = archive
         self._owner = f"proxy {token_hex(16)}"
         self._returns: list[HistoryReturn] = []
+        self.tool = {"name": RECALL, "description": DESCRIPTION, "inputSchema": Arguments.model_json_schema()}
 
     def store(self, result: Result) -> None:
         """Archive the original of a result if it was reduced."""
@@ -42,25 +38,11 @@ class Recall(Middleware):
         self._returns.append((found, reduced))
         self._archive.add([Entry(found, stored_json(reduced), stored_json(original), owner=self._owner)])
 
+    def call(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the result of a call of the tool."""
+        text = answer(self._returns, self._archive, arguments, self._owner)
+        return {"content": [{"type": "text", "text": text}], "resultType": "complete"}
+
     def close(self) -> None:
         """Write all originals, and close the archive."""
         self._archive.close()
-
-    async def on_list_tools(
-        self, context: MiddlewareContext[mt.ListToolsRequest], call_next: CallNext[mt.ListToolsRequest, Sequence[Tool]]
-    ) -> Sequence[Tool]:
-        """List the tools of the server and the tool that recalls originals."""
-        tool = Tool(name=RECALL, description=DESCRIPTION, parameters=Arguments.model_json_schema())
-        return [*await call_next(context), tool]
-
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mt.CallToolRequestParams],
-        call_next: CallNext[mt.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
-        """Answer calls of the tool that recalls originals."""
-        if context.message.name != RECALL:
-            return await call_next(context)
-        arguments: dict[str, Any] = context.message.arguments or {}
-        text = await asyncio.to_thread(answer, self._returns, self._archive, arguments, self._owner)
-        return ToolResult(content=[mt.TextContent(type="text", text=text)])

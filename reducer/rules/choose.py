@@ -153,12 +153,13 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
     uses: dict[str, list[_Use]] = {}
     replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
+        has_where, is_prefixed = _has(tree, "when", "where"), _has(tree, "prefixed")
         for item in _tool_names(tree):
             name = str(item.value)
             if _report_name(report, item, name):
                 continue
             location = Location(report.file, item.line, item.column)
-            use = _Use(report.source, location, _has(tree, "when", "where"), _has(tree, "prefixed"))
+            use = _Use(report.source, location, has_where, is_prefixed)
             before = uses.setdefault(name, [])
             twice = next((other for other in before if _clash(other, use)), None)
             if twice is not None:

@@ -129,6 +129,7 @@ _BACKSPACE = re.compile(r"(?<!\\)(?:\\\\)*\\b")
 """`\b` in double quotes; after two backslashes, `b` is a letter."""
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
 """The types of YAML 1.1 with their patterns, by first character. `resolve` fails in the sandbox of Temporal."""
+_SCALARS = (e.ScalarEvent, e.AliasEvent)
 _START = Span(1, 1, 1)
 
 
@@ -202,18 +203,19 @@ class _Reader:
     def node(self, depth: int) -> Tree:
         """Return the next node, which may have at most `depth` levels."""
         event = self.loader.get_event()
-        is_refused = isinstance(event, e.AliasEvent) or event.anchor or event.tag
+        kind = type(event)
+        is_refused = kind is e.AliasEvent or bool(event.anchor or event.tag)
         if is_refused:  # usually a text without quotes, but not certainly
             at = Span(*_at(event), 1)
             if self._is_anchor(event):
                 self.report.add(at, "E043", "a rule file cannot use anchors (`&name`) and aliases (`*name`)")
             else:
                 self.report.add(*unquoted(self.report.lines, at)._replace(fix=()))
-        if isinstance(event, e.ScalarEvent | e.AliasEvent):
+        if kind in _SCALARS:
             return self._scalar(event, is_refused)
         if not depth:
             raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
-        if isinstance(event, e.SequenceStartEvent):
+        if kind is e.SequenceStartEvent:
             items = []
             while not self.loader.check_event(e.SequenceEndEvent):
                 items.append(self.node(depth - 1))
@@ -249,24 +251,30 @@ class _Reader:
         raw = self.text[event.start_mark.index : event.end_mark.index]
         if raw[:1] not in ("'", '"'):
             raw = raw.rstrip(" \t\n")
-        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=raw, raw=raw)
+        if not (is_refused or event.style):  # the two parsers differ on tabs
+            raw = raw.replace("\t", " ")
+        node = ScalarNode(*_at(event), max(1, len(raw.partition("\n")[0])), value=raw, raw=raw)
         if is_refused:
             return node
-        if event.style:
+        value = self._styled_value(node, event) if event.style else self._plain_value(node, event.value)
+        return node if value == raw else ScalarNode(node.line, node.column, node.width, value, raw)
+
+    def _styled_value(self, node: ScalarNode, event: Any) -> str:
+        """Return the value of a text in quotes or of a block, and report escapes that are probably wrong."""
+        value: str = event.value
+        if not value.isascii():
             # JSON escapes some characters as pairs such as `\ud83d\ude00`.
-            value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
-            if event.style == '"' and _BACKSPACE.search(raw) and "\n" not in raw:
-                message = "`\\b` in double quotes is a backspace character, not the end of a word"
-                self.report.add(node, "W040", message)
-        else:  # the two parsers differ on tabs
-            node = replace(node, raw=raw.replace("\t", " "))
-            value = self._plain_value(node, event.value.replace("\t", " "))
-        return replace(node, value=value)
+        if event.style == '"' and _BACKSPACE.search(node.raw) and "\n" not in node.raw:
+            message = "`\\b` in double quotes is a backspace character, not the end of a word"
+            self.report.add(node, "W040", message)
+        return value
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
+        text = text.replace("\t", " ")
         if text in _WORDS:
             return _WORDS[text]
         if _NUMBER.fullmatch(text):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import filterfalse
+from operator import is_
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -44,6 +45,8 @@ _MESSAGES = {
     "too_long": ("E003", "this list has more than {max_length} items"),
 }
 """Codes and messages by the errors of pydantic; in our own validators, the type of an error is its code."""
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+"""The types of values without warnings."""
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _INCOMPLETE = frozenset({"missing", "too_short", "E022", "E023", "E024"})
 """Errors that may be caused by a key that is left out because it is invalid."""
@@ -54,17 +57,24 @@ _DATA = frozenset({"json", "equals", "values"})
 def without_empty_keys(tree: Tree, report: Report) -> Tree:
     """Report the keys that have no value, and return the tree without them."""
     if isinstance(tree, SequenceNode):
-        return replace(tree, items=tuple(without_empty_keys(item, report) for item in tree.items))
+        items = tuple(without_empty_keys(item, report) for item in tree.items)
+        return tree if all(map(is_, items, tree.items)) else replace(tree, items=items)
     if not isinstance(tree, MappingNode):
         return tree
+    is_changed = False
     entries = []
     for key, value in tree.entries:
         if key.value in _DATA:
             entries.append((key, value))
         elif isinstance(value, ScalarNode) and value.value is None and ":" not in key.raw:
             report.add(key, "E023", f"`{key.value}` has no value")
+            is_changed = True
         else:
-            entries.append((key, without_empty_keys(value, report)))
+            new = without_empty_keys(value, report)
+            is_changed = is_changed or new is not value
+            entries.append((key, new))
+    if not is_changed:
+        return tree
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
@@ -170,7 +180,8 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
             span = part(node, warning.column - 1, warning.width)
             report.add(span, warning.code, warning.message, warning.help)
     for key, inner in items:
-        _report_warnings(report, locate(node, (key,)), inner)
+        if type(inner) not in _PLAIN:
+            _report_warnings(report, locate(node, (key,)), inner)
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place, advice: Advice) -> None:

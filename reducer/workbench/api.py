@@ -144,7 +144,7 @@ def _rule(bench: Bench, *, name: str) -> Any:
     text, version = read(bench.folder, name)
     samples: list[str] = []
     if name.endswith((".yaml", ".yml")) and len(text) <= MAX_CHARS:
-        found, _ = benches.compiled_with_all(bench, name, text)
+        found, _ = benches.compiled(bench, name, text, with_all=True)
         samples = _sample_names(bench, *found) if found else []
     return {"text": text, "version": version, "samples": samples}
 
@@ -263,14 +263,17 @@ def _check(
     sample_name: str = "",
     sample: str | None = None,
 ) -> Any:
-    compiled, problems = benches.compiled_with_all(bench, name, text)
+    compiled, problems = benches.compiled(bench, name, text, with_all=True)
     found = set(problems)
     tests: list[Any] = []
     samples: list[str] = []
     if compiled is not None:
         rule, ruleset = compiled
         of_files = [_unsaved(one, name, sample_name, sample) for one in samples_of(rule, ruleset)]
-        shown = [] if content is None else [_shown(rule, content_of(bench, content))]
+        shown = []
+        if content is not None:
+            value = content_of(bench, content)
+            shown.append(Sample(rule, "on this page", ("tool",), lambda: value))
         found |= set(problems_when_run(rule, ruleset, text.encode(), [*of_files, *shown]))
         samples = _sample_names(bench, rule, ruleset)
         tests = _tests(ruleset, of_files, text)
@@ -279,11 +282,6 @@ def _check(
         "tests": tests,
         "samples": samples,
     }
-
-
-def _shown(rule: Rule, content: Any) -> Sample:
-    """Return the return on the page as a sample of a rule."""
-    return Sample(rule, "on this page", ("tool",), lambda: content)
 
 
 def _unsaved(sample: Sample, name: str, sample_name: str, text: str | None) -> Sample:
@@ -374,15 +372,13 @@ def _test(
     if not sample_name:
         content, ending = _file_of(value)
         number = 1
-        while (bench.folder / (sample_name := _beside(name, f"samples/{_stem(name)}_{number}{ending}"))).exists():
+        while (
+            bench.folder / (sample_name := _beside(name, f"samples/{PurePosixPath(name).stem}_{number}{ending}"))
+        ).exists():
             number += 1
         sample = {"sample_name": sample_name, "sample": content}
     file = PurePosixPath(sample_name).relative_to(folder).as_posix()
     return {"text": with_test(text, title, file, expect), **sample}
-
-
-def _stem(name: str) -> str:
-    return PurePosixPath(name).stem
 
 
 @_endpoint

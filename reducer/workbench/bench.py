@@ -79,6 +79,16 @@ def files_of(bench: Bench) -> dict[str, bytes]:
     return {str(bench.folder / name): text for name, text in texts_of(bench).items()}
 
 
+def valid_files(bench: Bench) -> dict[str, bytes]:
+    """Return the texts of the rule files without errors, by path."""
+    files = files_of(bench)
+    _, problems = compile_rules(files.items())
+    for one in problems:
+        if one.severity == "error":
+            files.pop(one.location.file, None)
+    return files
+
+
 def tools_of_rules(bench: Bench) -> dict[str, list[str]]:
     """Return the names and globs of the tools of each rule file, by name."""
     return {name: tools_in(text) for name, text in texts_of(bench).items()}
@@ -109,35 +119,23 @@ def rule_for(tool: str, tools_of: Mapping[str, Iterable[str]]) -> str | None:
 # --- rules
 
 
-def compiled(bench: Bench, name: str, text: str) -> tuple[tuple[Rule, Ruleset] | None, list[Diagnostic]]:
+def compiled(
+    bench: Bench, name: str, text: str, *, with_all: bool = False
+) -> tuple[tuple[Rule, Ruleset] | None, list[Diagnostic]]:
     """Compile the text of a rule file with the entity types and conditions that other files define.
 
-    Return its rule and its ruleset, or None if it has errors or no rule, and its problems.
+    Return its rule and its ruleset, or None if it has errors or no rule, and its problems. The ruleset contains the
+    other rules of the folder only `with_all`.
     """
     file = str(located(bench.folder, name))
     texts: dict[str, bytes | str] = {}
-    for other, data in files_of(bench).items():
-        if b"entities:" in data or b"conditions:" in data:
+    for other, data in (valid_files(bench) if with_all else files_of(bench)).items():
+        if with_all or b"entities:" in data or b"conditions:" in data:
             texts[other] = data
     ruleset, problems = compile_rules({**texts, file: text}.items())
     own = [one for one in problems if one.location.file == file or one.severity == "error"]
-    rule = own_rule(ruleset, file)
-    return (rule, ruleset) if rule and ruleset else None, own
-
-
-def compiled_with_all(bench: Bench, name: str, text: str) -> tuple[tuple[Rule, Ruleset] | None, list[Diagnostic]]:
-    """Return the same as `compiled`, with all rules of the folder unless another file has errors."""
-    found, problems = compiled(bench, name, text)
-    file = str(bench.folder / name)
-    every, others = compile_rules({**files_of(bench), file: text.encode()}.items())
-    own = {one for one in (*problems, *others) if one.location.file == file}
-    rule = own_rule(every, file)
-    return (rule, every) if rule and every else found, list(own)
-
-
-def own_rule(ruleset: Ruleset | None, file: str) -> Rule | None:
-    """Return the rule of a file."""
-    for rule in ruleset.rules if ruleset else ():
-        if rule.file == file:
-            return rule
-    return None
+    if ruleset is not None:
+        for rule in ruleset.rules:
+            if rule.file == file:
+                return (rule, ruleset), own
+    return None, own

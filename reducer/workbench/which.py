@@ -10,7 +10,7 @@ from typing import Any
 from reducer.analysis.coverage import covered
 from reducer.files import builtin_rules, is_builtin
 from reducer.rules import Ruleset, compile_rules, read_rules
-from reducer.workbench.bench import Bench, files_of
+from reducer.workbench.bench import Bench, valid_files
 
 
 def which_rules(bench: Bench, tool: str, content: Any) -> Iterator[dict[str, Any]]:
@@ -27,12 +27,7 @@ def which_rules(bench: Bench, tool: str, content: Any) -> Iterator[dict[str, Any
 
 def _rulesets(bench: Bench) -> Iterator[tuple[Path, Ruleset]]:
     """Yield the rules of the folder that have no errors, and the built-in ones, each with their folder."""
-    files = files_of(bench)
-    ruleset, problems = compile_rules(files.items())
-    for one in problems:
-        if one.severity == "error":
-            files.pop(one.location.file, None)
-    own = ruleset or compile_rules(files.items())[0]
+    own, _ = compile_rules(valid_files(bench).items())
     if own is not None:
         yield bench.folder, own
     if not is_builtin(bench.folder):

@@ -15,7 +15,7 @@ the host was seen before by the same sensor and again last night beside two othe
 
 
 def records(count: int, seed: int = 1) -> list[dict[str, Any]]:
-    """Return records of 12 keys, of about 600 characters each."""
+    """Return records of 13 keys, of about 600 characters each."""
     rng = Random(seed)
     return [_record(rng, number) for number in range(count)]
 
@@ -28,6 +28,7 @@ def _record(rng: Random, number: int) -> dict[str, Any]:
         "last_seen": f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T00:00:00Z",
         "risk": rng.choice(("low", "medium", "high")),
         "score": rng.randint(0, 100),
+        "confidence": rng.random(),
         "raw": "x" * 200,
         "verification": {"votes": rng.randint(0, 9), "by": ["a", "b"], "note": "checked against the second source"},
         "tags": ["a", "b", "c"][: number % 4],

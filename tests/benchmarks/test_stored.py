@@ -2,22 +2,25 @@
 
 `python -m pytest tests/benchmarks --benchmark-only` measures each row of the speed table in the README:
 
-- no rule for their tools: `test_real[*-no matching rule]`
-- stored histories, every return reduced: `test_synthetic`, and `test_real` with matching rules
+- recorded histories with the rules that users run, and without a matching rule: `test_recorded`
+- stored histories, every return shortened by a plain function: `test_synthetic`, and `test_real` with matching rules
 - stored session histories: `test_sessions`
 - stored histories of other libraries: `test_formats`, at least 1.5 times as fast as `json.loads` if no rule matches
 - the top 20 of 200 records: `test_structural_rules` in `test_engine.py`
+- an agent: `test_agent.py`
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reducer import Reducer
 from reducer.histories.stored import reduce_json
 from tests.benchmarks.inputs import records
 from tests.histories.messages import TURNS
@@ -38,14 +41,22 @@ def repeated(megabytes: int, turn: list[dict[str, Any]]) -> bytes:
     return f"[{','.join(turns)}]".encode()
 
 
+def for_each(call: Callable[[bytes], Any]) -> Callable[[list[bytes]], None]:
+    """Return a function that calls another one for each file, and keeps no result."""
+
+    def run(files: list[bytes]) -> None:
+        for data in files:
+            call(data)
+
+    return run
+
+
 def check(compare: Callable[..., None], name: str, files: list[bytes], applies: bool = True) -> None:
     """Print the speed of reducing as a ratio to the speed of `json.loads`."""
     megabytes = sum(map(len, files)) / 1e6
-    contenders: dict[str, Callable[[Any], Any]] = {
-        "reduce_json": lambda files: [
-            reduce_json(data, shorter, applies=lambda tool: applies) and None for data in files
-        ],
-        "json.loads": lambda files: [json.loads(data) and None for data in files],
+    contenders = {
+        "json.loads": for_each(json.loads),
+        "reduce_json": for_each(partial(reduce_json, reduce=shorter, applies=lambda tool: applies)),
     }
     compare(f"{name}, {megabytes:.1f} MB", contenders, lambda: files, rounds=3 if megabytes > 40 else 12)
 
@@ -64,6 +75,32 @@ def test_synthetic(compare: Callable[..., Any], megabytes: int, kind: str) -> No
 def test_real(compare: Callable[..., Any], data: Path, source: str, applies: bool) -> None:
     files = [file.read_bytes() for file in sorted((data / "histories").glob(f"{source}/*.json"))]
     check(compare, f"{source}{'' if applies else ' without a matching rule'}", files, applies)
+
+
+@cache
+def load(*sources: str) -> Reducer:
+    """Return a `Reducer` with built-in rules."""
+    return Reducer.load(*sources)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("source", ["agentdojo", "secrl", "secrl_large", "sweagent", "toolbench", "*"])
+def test_recorded(compare: Callable[..., Any], data: Path, source: str) -> None:
+    folders = sorted((data / "histories").glob(f"{source}/"))
+    files: list[bytes] = []
+    for folder in folders:
+        files += [file.read_bytes() for file in sorted(folder.glob("*.json"))[:8]]
+    built_in, general = load("builtin"), load("builtin", "builtin:general")
+    no_rule = partial(reduce_json, reduce=shorter, applies=lambda tool: False)
+    contenders = {
+        "json.loads": for_each(json.loads),
+        "no matching rule": for_each(no_rule),
+        "built-in rules": for_each(partial(built_in.reduce_json, references=False)),
+        "built-in rules with references": for_each(built_in.reduce_json),
+        "with general": for_each(partial(general.reduce_json, references=False)),
+        "with general and references": for_each(general.reduce_json),
+    }
+    compare(f"recorded, {source}", contenders, lambda: files, rounds=5)
 
 
 @pytest.mark.parametrize("applies", [True, False], ids=["matching rules", "no matching rule"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,13 @@ from fastmcp.client.transports import StdioTransport
 
 from reducer import Reducer, RuleError
 from reducer.mcp import ReduceToolResults, Result
+from tests.mcp.features import see
+from tests.mcp.hostile import ROWS as MANY_ROWS
 from tests.mcp.server import LOG, ROWS, server
 
 SERVER = str(Path(__file__).with_name("server.py"))
+HOSTILE = str(Path(__file__).with_name("hostile.py"))
+FEATURES = str(Path(__file__).with_name("features.py"))
 RULES = {
     "search.yaml": "version: 1\ntool: search\nsteps:\n  - limit: 2\n",
     "report.yaml": "version: 1\ntool: report\nsteps:\n  - path: rows\n    limit: 2\n",
@@ -149,25 +154,39 @@ def test_rules_with_errors_are_refused(tmp_path: Path) -> None:
 # --- the proxy
 
 
-def test_everything_else_passes(rules: Path) -> None:
-    progress: list[Any] = []
+def seen_by(command: Sequence[str | Path], errors: Path) -> dict[str, Any]:
+    """Return what a client sees of a server that it starts, and uses with all features of MCP."""
+    return asyncio.run(see([sys.executable, *map(str, command)], errors))
 
-    async def report(*given: Any) -> None:
-        progress.append(given)
 
+def test_everything_else_passes(rules: Path, tmp_path: Path) -> None:
+    """Sampling, elicitation, roots, progress, cancellation, logs, changes, resources, prompts, completion, pages."""
+    server = [sys.executable, FEATURES]
+    direct = seen_by(server[1:], tmp_path / "errors")
+    assert {"sampling", "elicitation", "roots", "progress", "logs", "messages"} <= direct.keys()
+    assert direct["cancelled"]["structured_content"]["value"] == ["wait"]
+    assert seen_by(["-m", "reducer", "mcp", "--rules", rules, "--", *server], tmp_path / "errors") == direct
+
+
+def test_everything_else_passes_with_an_archive(rules: Path, tmp_path: Path) -> None:
+    server = [sys.executable, FEATURES]
+    options = ["--rules", rules, "--archive", tmp_path / "originals.db"]
+    direct = seen_by(server[1:], tmp_path / "errors")
+    found = seen_by(["-m", "reducer", "mcp", *options, "--", *server], tmp_path / "errors")
+    assert found["tools"]["tools"].pop()["name"] == "recall_tool_return"
+    assert found == direct
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_old_and_new_versions_of_the_protocol(rules: Path, mode: Any) -> None:
     async def use(client: Client[Any]) -> Any:
-        return [
-            [tool.name for tool in await client.list_tools()],
-            (await client.call_tool_mcp("work", {})).content[0].text,
-            (await client.read_resource("data://x"))[0].text,
-            (await client.get_prompt("ask", {"about": "this"})).messages[0].content.text,
-            len((await client.call_tool_mcp("search", {"query": "x"})).structured_content["result"]),
-        ]
+        tools = [tool.name for tool in await client.list_tools()]
+        return client.protocol_version, tools, (await client.call_tool_mcp("search", {"query": "x"})).structured_content
 
-    names = ["search", "report", "log", "picture", "failed", "work"]
-    found = ask(behind(rules), use, progress_handler=report)
-    assert found == [names, "done", LOG, "What is this?", 3]
-    assert progress == [(1.0, 2.0, "half")]
+    version, tools, found = ask(behind(rules), use, mode=mode)
+    assert version == ask(StdioTransport(sys.executable, [SERVER]), use, mode=mode)[0]
+    assert tools == ["search", "report", "log", "picture", "failed", "work"]
+    assert found == {"result": [*ROWS[:2], MARKER]}
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +242,7 @@ def test_reports_go_to_standard_error(rules: Path, tmp_path: Path) -> None:
     assert result.content[0].text == LOG
     text = errors.read_text()
     assert f"reducer: log: {len(LOG):,} -> " in text
-    assert "characters before" in text
+    assert re.search(r"reducer: log: [\d,]+ -> \d+ characters in 1 call\n", text)
 
 
 @pytest.mark.parametrize(
@@ -232,6 +251,8 @@ def test_reports_go_to_standard_error(rules: Path, tmp_path: Path) -> None:
         ([], "give one of: a URL, --config FILE, or -- and the command that starts a server"),
         (["--header", "Authorization", "http://x"], "expected a header such as `Authorization: Bearer TOKEN`"),
         (["--header", "a: b", "--", "x"], "--header needs a URL"),
+        (["--server", "files", "--", "x"], "--server needs --config"),
+        (["--", "no-such-command"], "no-such-command: No such file or directory"),
         (["--config", "nothing.json"], "nothing.json: No such file or directory"),
         (["--config", "{rules}/log.yaml"], "log.yaml: not a configuration of MCP servers"),
         (["--rules", "{rules}/bad.yaml", "--", "x"], "1 error in the rules"),
@@ -246,3 +267,69 @@ def test_what_cannot_run(rules: Path, arguments: list[str], message: str) -> Non
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+# --- servers that do what no server should
+
+
+def exchange(command: Sequence[str | Path], *requests: tuple[str, str]) -> tuple[int, list[Any]]:
+    """Send requests to a command, each after the response before, and return its exit code and the responses."""
+    responses = []
+    given = [sys.executable, *map(str, command)]
+    with subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for number, (method, name) in enumerate(requests):
+            request = {"jsonrpc": "2.0", "id": number, "method": method, "params": {"name": name, "arguments": {}}}
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            responses.append(process.stdout.readline())
+    return process.returncode, responses
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> list[str | Path]:
+    """The command of the proxy in front of the server, with a rule for all its tools."""
+    rule = tmp_path / "rule.yaml"
+    rule.write_text("version: 1\ntool: '*'\nsteps:\n  - limit: 2\n")
+    archive = ["--archive", tmp_path / "originals.db"]
+    return ["-m", "reducer", "mcp", "--rules", rule, *archive, "--", sys.executable, HOSTILE]
+
+
+def test_twenty_megabytes_are_reduced(hostile: list[str | Path]) -> None:
+    code, (line,) = exchange(hostile, ("tools/call", "rows"))
+    assert len(json.dumps(MANY_ROWS)) > 20_000_000
+    assert json.loads(json.loads(line)["result"]["content"][0]["text"]) == [*MANY_ROWS[:2], "…[9998 more items]"]
+    assert code == 0
+
+
+def test_lone_surrogates_are_reduced(hostile: list[str | Path]) -> None:
+    _, (line,) = exchange(hostile, ("tools/call", "surrogates"))
+    item = {"id": "\ud83d", "body": "\udfff"}
+    assert json.loads(json.loads(line)["result"]["content"][0]["text"]) == [item, item, "…[98 more items]"]
+
+
+@pytest.mark.parametrize("tool", ["deep", "malformed"])
+def test_what_cannot_be_read_passes(hostile: list[str | Path], tool: str) -> None:
+    given = [("tools/call", tool), ("initialize", "")]
+    assert exchange(hostile, *given) == exchange([HOSTILE], *given)
+
+
+def test_a_server_that_dies_in_a_call(hostile: list[str | Path]) -> None:
+    code, (_, line) = exchange(hostile, ("initialize", ""), ("tools/call", "die"))
+    assert json.loads(line)["error"] == {"code": -32000, "message": "the server closed the connection"}
+    assert code == 1
+
+
+def test_a_notification_has_no_response(hostile: list[str | Path]) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}) + "\n"
+    given = [sys.executable, *map(str, hostile)]
+    done = subprocess.run(given, input=line, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == ""
+
+
+def test_a_tool_of_the_server_that_has_the_name_of_ours(hostile: list[str | Path]) -> None:
+    _, (listed, called) = exchange(hostile, ("tools/list", ""), ("tools/call", "recall_tool_return"))
+    names = [tool["name"] for tool in json.loads(listed)["result"]["tools"]]
+    assert names == ["few", "recall_tool_return"]
+    assert "more items" in called

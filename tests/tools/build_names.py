@@ -24,7 +24,7 @@ OUT = HERE.parents[1] / "reducer" / "entities" / "names.txt"
 
 LANGUAGES = ("en", "es", "fr", "de", "it", "pt", "nl", "pl", "sv", "id", "tr", "ro", "cs", "hu", "da", "fi")
 """The largest languages with Latin letters. Names are ASCII, so words of other scripts are never names."""
-RARE, UNUSUAL, FREQUENT, MARKED_WORD, ARTICLE = 1.6, 2.6, 4.0, 4.1, 6.0
+RARE, UNUSUAL, FREQUENT, MARKED_WORD, ARTICLE = 1.6, 2.4, 4.0, 4.1, 6.0
 """Frequencies of words as powers of ten per billion words: 1.6 is once in 25 million words, 4 is once in 100,000."""
 
 CLUSTERS = {

@@ -14,6 +14,8 @@ from reducer.paths.written import path_text
 
 _SCORE = re.compile(r"(?i)severity|risk|score|priority|cvss|critical|threat_?level|confidence")
 """Numbers with such names rank items."""
+_TIME = re.compile(r"(?i)seen|updated|modified|changed|activity|date|time|created|published|observed|_at$|(?-i:At$)")
+"""Dates with such names rank items; others may be in the future."""
 _PLAIN = re.compile(r"[\w. -]+")
 """A value that needs no escapes in a condition."""
 _MOST = 0.8
@@ -44,11 +46,11 @@ def limited(place: Profile, fields: Iterable[Field], amount: int) -> tuple[dict[
 def _ranking(fields: Iterable[Field], count: int) -> Sequence[str]:
     """Return the first key of `count` items that has levels or scores, and the first one that has dates."""
     found: dict[bool, str] = {}
-    for field in fields:
+    for field in sorted(fields, key=lambda field: "create" in field.name.lower()):  # rather the last change
         values = field.place.scalars
         kinds = {ranked[0] for ranked in map(rank, values) if ranked is not None}
-        name = path_text(field.keys)
-        is_order = kinds in ({DATE}, {LEVEL}) or (kinds == {NUMBER} and _SCORE.search(name))
+        name, pattern = path_text(field.keys), _TIME if kinds == {DATE} else _SCORE
+        is_order = kinds == {LEVEL} or (kinds in ({DATE}, {NUMBER}) and pattern.search(name))
         if is_order and len(field.place.distinct) > 1 and len(values) >= _MOST * count:
             found.setdefault(kinds == {DATE}, name)
     return [found[is_date] for is_date in sorted(found)]
