@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from reducer.analysis.samples import Sample, Snapshots, file_of, read_sample, sa
 from reducer.analysis.texts import characters, excerpt, json_text, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import FileError, counted
+from reducer.formats.parts import is_marker
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.plan.nodes import keys_of
@@ -25,6 +27,7 @@ from reducer.rules import Expect, Rule, Ruleset
 from reducer.rules.parser import Place
 from reducer.values import Unreducible, dump
 
+_LENGTH = re.compile(r"length\((.+)\)")
 _AROUND = 40
 _QUOTED = 80
 
@@ -208,8 +211,20 @@ def _values(wanted: dict[str, Any], checked: _Checked) -> Iterator[Failure]:
             yield Failure(message, help=error.help, place=(text,))
             continue
         found = expression.evaluate(checked.result)
-        advice = _why_null(expression, checked) if found is None else ""
+        advice = _why_null(expression, checked) if found is None else _counts_marker(text, value, found, checked)
         yield from _differs(f"`{text}` is not as expected", value, found, advice, place=(text,))
+
+
+def _counts_marker(text: str, wanted: Any, found: Any, checked: _Checked) -> str:
+    """State that the last item of a list is a marker, if its length is therefore higher by one than expected."""
+    match = _LENGTH.fullmatch(text)
+    if match is None or type(wanted) is not int or found != wanted + 1:
+        return ""
+    with suppress(PathError):
+        items = compile_expression(match[1]).evaluate(checked.result)
+        if type(items) is list and items and is_marker(items[-1]):
+            return f"the last item is the marker, which counts: write {found}, or add `mark: false` to the step"
+    return ""
 
 
 def _why_null(expression: Expression, checked: _Checked) -> str:

@@ -58,6 +58,15 @@ def test_samples_in_files(folder: Path, cli: Cli, case: dict[str, str]) -> None:
     assert case["words"] in cli("test", "lookup.yaml").out
 
 
+def test_a_failure_says_that_a_marker_counts_as_an_item(folder: Path, cli: Cli) -> None:
+    rule = TESTED.replace("{name: b}", ", ".join(["{name: a long name}"] * 9))
+    (folder / "lookup.yaml").write_text(rule.replace("EXPECT", "values: {length(records): 2}"))
+    advice = "the last item is the marker, which counts: write 3, or add `mark: false` to the step"
+    assert f"expected: 2\n  found:    3\n  help: {advice}\n" in cli("test", "lookup.yaml").out
+    (folder / "lookup.yaml").write_text(rule.replace("EXPECT", "values: {length(records): 3}"))
+    assert cli("test", "lookup.yaml").code == 0
+
+
 def test_snapshots_are_written_and_compared(folder: Path, cli: Cli) -> None:
     write_expecting(folder, "snapshot: snapshots/two.json")
     assert cli("test", "lookup.yaml").code == 1
