@@ -199,8 +199,11 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
 
 def with_letters(data: bytes, text: str, folded: bytes) -> str:
     """Return undefanged bytes as a text, with the letters of the text that was folded."""
+    name = data.replace(b"\x01", b".").decode("latin-1")
+    if name.isascii():
+        return name
     letters = (c for c, byte in zip(text, folded, strict=True) if byte > 127)
-    return "".join(c if c.isascii() else next(letters, "") for c in data.replace(b"\x01", b".").decode("latin-1"))
+    return "".join(c if c.isascii() else next(letters, "") for c in name)
 
 
 def _spelled(name: str, kind: str) -> str:
