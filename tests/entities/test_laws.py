@@ -91,6 +91,7 @@ HOSTS = ("ipv4", "ipv6", "domain", "url", "email")
 @example(r"evil[.com]\.com")
 @example("evil[.com].]com")
 @example(r"\\::1")
+@example("::1.com")
 def test_to_defang_and_to_refang_twice_is_to_do_it_once(text: str) -> None:
     assert defang(defang(text)) == defang(text)
     assert refang(refang(text)) == refang(text)
