@@ -10,19 +10,19 @@ import re
 from collections.abc import Callable
 from itertools import accumulate
 from string import ascii_letters, digits
-from typing import Any, NamedTuple
+from typing import Any
 
 from reducer.formats.json_text import in_range
 from reducer.formats.nodes import EDGE, Atom, Bracketed
 from reducer.values import MAX_DEPTH
 
-# A string in a text, and in its frame, in which a placeholder stands for each string. `isprintable` excludes all three
-# placeholders: for a string, an escaped backslash, and the gap between two strings.
+# Placeholders for a string, an escaped backslash, and the gap between two strings. `isprintable` excludes all three.
 _HOLE, _BACKSLASH, _BETWEEN = "\x01", "\x02", "\x03"
 # An unterminated string also matches, so no text is scanned twice.
 _STRING = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'?|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)""")
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 _ATOM = rf"b{_HOLE}|<[A-Za-z_][^<>]*+>|[A-Za-z_][\w.]*+\(-?[0-9][-0-9., ]*+\)"
+# A bracket, a name, an atom, or a run of strings or numbers, with the commas and blanks behind it.
 _TOKEN = re.compile(
     rf"(?:{_HOLE}(?:, ?{_HOLE})*+:?|[\]}})]|{_NUMBER}(?:, ?{_NUMBER})*+|{_ATOM}|-inf\b(?!\.))[, ]*+"
     r"|[\[{(]|[A-Za-z_]\w*+=|[A-Za-z_][\w.]*+(?:\(|[, ]*+)|.[, ]*+"
@@ -32,21 +32,19 @@ _FIELD = re.compile(r"[A-Za-z_]\w*=")
 _MODULE = re.compile(r"[a-z_]\w*\.")
 _BLANK = re.compile(rf"(?:{_STRING.pattern}|({EDGE}[^{EDGE}]*+{EDGE})|([,:]) )")
 _ESCAPE = re.compile(rf"{_BACKSLASH}|\\(?:x[0-9a-f]{{2}}|u[0-9a-f]{{4}}|U[0-9a-f]{{8}})")
-_OPENING, _DIGITS, _LETTERS = frozenset("[{("), frozenset("-" + digits), frozenset("_" + ascii_letters)
-_TEXTS = frozenset({str})
+_OPENING = frozenset("[{(")
 _CLOSING = {"": "", "[": "]", "{": "}", "(": ")"}
+_KEY = f"{_HOLE}: "
 _WORDS = {"None": None, "True": True, "False": False, "nan": Atom("nan"), "inf": Atom("inf"), "-inf": Atom("-inf")}
+_DIGITS, _LETTERS = frozenset("-" + digits), frozenset("_" + ascii_letters)
+_WHOLE = _DIGITS | {",", " "}
+_TEXTS = frozenset({str})
 _UNKNOWN = object()
 """The value of a word that no literal contains outside of calls."""
 
 
-class _Open(NamedTuple):
-    """An open bracket with the name before it, where it starts, its items, and their keys or names."""
-
-    opening: str
-    start: int
-    items: list[Any]
-    names: list[Any]
+_Open = tuple[str, int, list[Any], list[Any]]
+"""An open bracket with the name before it, where it starts, its items, and their keys or names."""
 
 
 def read_literal(text: str) -> tuple[Any, Callable[[Any], str]] | None:
@@ -85,57 +83,64 @@ def _read(text: str, has_fields: bool) -> Any:
     parts = _STRING.split(text)
     strings, tokens = parts[1::2], _TOKEN.findall(_HOLE.join(parts[::2]))
     values = _values(strings)
-    # Where each string and token ends
-    string_ends, token_ends = [0, *accumulate(map(len, strings))], [0, *accumulate(map(len, tokens))]
+    # Where each token starts in the text if strings are as short as placeholders, and what the strings add to it.
+    starts = [0, *accumulate(map(len, tokens))]
+    lengths = [0, *accumulate(map(len, strings))]
     string = 0
-    whole = _Open("", 0, [], [])
-    opened = [whole]
-    _, _, items, names = whole
+    items: list[Any] = []
+    names: list[Any] = []
+    opening, start = "", 0
+    opened: list[_Open] = []
     for number, token in enumerate(tokens):
         first, last = token[0], token[-1]
-        if first == _HOLE:
+        if token == _KEY:
+            names.append(values[string])
+            string += 1
+        elif first == _HOLE:
             until = string + token.count(_HOLE)
             items += values[string:until]
             string = until
             if ":" in token:
                 names.append(items.pop())
         elif last in _OPENING:
-            if len(opened) + has_fields > MAX_DEPTH:
+            if len(opened) + has_fields >= MAX_DEPTH:
                 raise ValueError(f"deeper than {MAX_DEPTH} levels")
-            start = token_ends[number] + string_ends[string] - string
-            opened.append(_Open(token, start, items := [], names := []))
+            opened.append((opening, start, items, names))
+            opening, items, names = token, [], []
+            start = starts[number] + lengths[string] - string
         elif first in "]})":
-            bracket = opened.pop()
-            if first != _CLOSING[bracket.opening[-1:]]:
+            if first != _CLOSING[opening[-1:]]:
                 raise ValueError("unbalanced brackets")
-            _, _, items, names = opened[-1]
-            end = token_ends[number] + 1 + string_ends[string] - string
-            items.append(_closed(bracket, text[bracket.start : end]))
+            end = starts[number] + 1 + lengths[string] - string
+            value = _closed(opening, items, names, text[start:end])
+            opening, start, items, names = opened.pop()
+            items.append(value)
         elif last == "=":
             names.append(token[:-1])
         elif (bare := token.rstrip(", ")) in _WORDS:
             items.append(_WORDS[bare])
         elif first in _DIGITS:
-            items += map(_number, bare.split(","))
+            items += map(int if _WHOLE.issuperset(bare) else _number, bare.replace(" ", "").split(","))
         elif first == ":":
             names += items[-1:]
             del items[-1:]
         elif _IS_ATOM.match(bare):
-            start = token_ends[number] + string_ends[string] - string
+            begin = starts[number] + lengths[string] - string
             string += bare.count(_HOLE)
-            end = token_ends[number] + len(bare) + string_ends[string] - string
-            items.append(Atom(text[start:end]))
+            end = starts[number] + len(bare) + lengths[string] - string
+            items.append(Atom(text[begin:end]))
         elif first in _LETTERS:
             items.append(_UNKNOWN)
+    if opened:
+        raise ValueError("unbalanced brackets")
     if has_fields:
-        return _closed(whole, text)
-    [value] = whole.items
+        return _closed("", items, names, text)
+    [value] = items
     return value
 
 
-def _closed(bracket: _Open, source: str) -> Any:
+def _closed(opening: str, items: list[Any], names: list[Any], source: str) -> Any:
     """Return the value between two brackets, or of fields without brackets. Raise `ValueError`."""
-    opening, _, items, names = bracket
     if opening in ("[", "("):
         if names:
             raise ValueError("a name outside of a call")
@@ -170,8 +175,7 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 
 def _number(text: str) -> float | Atom:
-    if text.lstrip(" -").isdecimal():
+    if text.lstrip("-").isdecimal():
         return int(text)
-    text = text.strip()
     number = in_range(text)
     return number if repr(number) == text else Atom(text)
