@@ -11,6 +11,7 @@ from reducer.entities.folding import HOST, fold, undefanged, with_letters
 
 _TYPES = ("ipv4", "ipv6", "domain", "url", "email")
 _DOT = re.compile(r"\.(?=\w)")
+_COLON = re.compile(r"(?<=.):")  # not the first of `::1`: a backslash before `[:]` would belong to it
 
 
 def rewritten(text: str, write: Callable[[Entity], str]) -> str:
@@ -42,7 +43,7 @@ def defanged(entity: Entity) -> str:
     """Return the value of an entity as `hxxps://evil[.]com/a.php`, `203[.]0[.]113[.]7`, `bob[@]evil[.]com`."""
     plain = refanged(entity)
     if entity.type == "ipv6":
-        return plain.replace(":", "[:]")
+        return _COLON.sub("[:]", plain)
     before, host, after = HOST.match(plain).groups()  # type: ignore[union-attr]
     if entity.type != "url":
         before = before.replace("@", "[@]")

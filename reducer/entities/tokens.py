@@ -32,6 +32,7 @@ _ATTACK = re.compile(
 _ATTACK_ANCHOR = re.compile(rb"ta?0000")
 _COLONS = re.compile(rb":(?::|hh{0,3}:hh{0,3}:hh{0,3}:)")
 _PORT = re.compile(rb"\.[0-9]{1,5}\Z")
+_JOINED = re.compile(rb"[A-Za-z0-9_]|\x01[A-Za-z0-9]|//")  # `001:[]://` is a broken scheme
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 
 
@@ -91,8 +92,8 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         port = _PORT.search(data, start, end)
         if port and not _is_ipv6(data[start:end]) and b" > " in (data[end : end + 3], data[max(0, start - 3) : start]):
             end = port.start()  # tcpdump: 2001:db8::1.443 > 2001:db8::2.51000
-        value, after = data[start:end], data[end : end + 1]
-        if after.isalnum() or after == b"_" or data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
+        value = data[start:end]
+        if _JOINED.match(data, end):
             continue
         before = bisect_left(taken, (end,))
         is_taken = before > 0 and taken[before - 1][1] > start

@@ -86,6 +86,12 @@ HOSTS = ("ipv4", "ipv6", "domain", "url", "email")
 
 
 @given(tempting)
+@example("evil[.com][.com]")
+@example("evil[.com] [.] com")
+@example(r"evil[.com]\.com")
+@example("evil[.com].]com")
+@example(r"\\::1")
+@example("::1.com")
 def test_to_defang_and_to_refang_twice_is_to_do_it_once(text: str) -> None:
     assert defang(defang(text)) == defang(text)
     assert refang(refang(text)) == refang(text)
@@ -114,6 +120,7 @@ def test_what_is_defanged_reads_as_before_and_is_refanged(text: str) -> None:
         ("ldap://evil.com", "ldap://evil[.]com"),
         ("203.0.113.7", "203[.]0[.]113[.]7"),
         ("2001:db8::1", "2001[:]db8[:][:]1"),
+        ("::1", ":[:]1"),
         ("bob.s@evil.co.uk", "bob.s[@]evil[.]co[.]uk"),
         ("例え.jp", "例え[.]jp"),
         ("main.rs, f.g(x), CVE-2024-3400", "main.rs, f.g(x), CVE-2024-3400"),
