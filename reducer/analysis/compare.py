@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from reducer.analysis.costs import CLEARED, Cost, cost, size
-from reducer.analysis.measures import finder, lost_references, novel_references, removed_by, step_label
+from reducer.analysis.measures import Used, lost_references, removing_steps, used_values
 from reducer.analysis.texts import entities, opened
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scanner
@@ -132,17 +133,13 @@ class Score(NamedTuple):
 
 
 class _Recorded(NamedTuple):
-    """A history: its events, its returns with their tools (None if rules never change one), and what they contain.
-
-    `find` finds the values of the `novel` references in a content.
-    """
+    """A history: its events, its returns with their tools (None if rules never change one), and what they contain."""
 
     events: Sequence[Event]
     tools: Sequence[str | None]
     contents: Sequence[Any]
     entities: Sequence[Set[tuple[str, str]]]
-    novel: Sequence[Reference]
-    find: Callable[[Any], Set[str]]
+    used: Used
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -151,15 +148,11 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     Raises `HistoryError`.
     """
     reducible = {found.key: found.tool for found in returns(data) if not found.untouched}
-    happened, tools, contents = list[Event](), list[str | None](), list[Any]()
-    for event, key in events(data):
-        happened.append(event)
-        if isinstance(event, Returned):
-            tools.append(reducible.get(key))
-            contents.append(event.content)
-    novel = novel_references(happened)
-    find = finder(reference.value for reference in novel)
-    recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), novel=novel, find=find)
+    placed = events(data)
+    happened = [event for event, _ in placed]
+    tools = [reducible.get(key) for event, key in placed if isinstance(event, Returned)]
+    contents = [event.content for event in happened if isinstance(event, Returned)]
+    recorded = _Recorded(happened, tools, contents, list(map(_entities, contents)), used_values(happened))
     return list(map(partial(_score, recorded), contenders))
 
 
@@ -192,28 +185,24 @@ def _score(recorded: _Recorded, contender: Contender) -> Score:
             left |= known & shown
         shown |= left
         kept += len(left)
-    lost = lost_references(recorded.novel, recorded.contents, contents, recorded.find, cleared)
+    lost = lost_references(recorded.used, recorded.contents, contents, cleared)
     return Score(
         characters,
-        references=len(recorded.novel) - len(lost),
+        references=len(recorded.used.references) - len(lost),
         entities=kept,
         cost=cost(recorded.events, contents, cleared),
         lost=_by_step(recorded, results, lost),
     )
 
 
-def _by_step(recorded: _Recorded, results: Sequence[Repeated], lost: Iterable[Reference]) -> dict[str, dict[str, int]]:
+def _by_step(recorded: _Recorded, results: Sequence[Repeated], lost: Iterable[Reference]) -> dict[str, Counter[str]]:
     """Count the references that rules lost, by the tool of the first return with their value and by step."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for reference in lost:
         source = reference.sources[0]
         tool, outcome = recorded.tools[source], results[source].outcome
-        if tool is None or outcome.rule is None:
-            continue
-        runs = removed_by(outcome, [reference.value], recorded.find)
-        step = step_label(outcome.rule, runs.get(reference.value))
-        of_tool = counts.setdefault(tool, {})
-        of_tool[step] = of_tool.get(step, 0) + 1
+        if tool is not None and outcome.rule is not None:
+            counts.setdefault(tool, Counter()).update(removing_steps(outcome, [reference.value]).values())
     return counts
 
 

@@ -308,7 +308,9 @@ def _is_left_by_law(step: Step, before: Any, after: Any) -> bool:
         return False
     shape = (*step.path.shape, ("each",))
     conditions = [condition for condition, of_items in expressions_of(step) if of_items == shape]
-    matching = {any(condition.holds(item) for condition in conditions) for item in before}
+    matching = set()
+    for item in before:
+        matching.add(any(condition.holds(item) for condition in conditions))
     return bool(conditions) and not step.op.amount() and len(matching) == 1
 
 

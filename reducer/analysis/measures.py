@@ -94,20 +94,15 @@ class Measures(NamedTuple):
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
     """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""
     placed = events(data, input_format)
-    happened, returns = list[Event](), list[Reduced | None]()
-    originals, results = list[Any](), list[Any]()
-    for event, key in placed:
-        happened.append(event)
-        if isinstance(event, Returned):
-            entry = reduced.get(key)
-            returns.append(entry)
-            originals.append(entry and entry.found.content)
-            results.append(entry and entry.content)
-    novel = novel_references(happened)
-    lost = lost_references(novel, originals, results, finder(reference.value for reference in novel))
+    happened = [event for event, _ in placed]
+    returns = [reduced.get(key) for event, key in placed if isinstance(event, Returned)]
+    originals = [entry and entry.found.content for entry in returns]
+    results = [entry and entry.content for entry in returns]
+    used = used_values(happened)
+    lost = lost_references(used, originals, results)
     measures = Measures(
-        references=len(novel),
-        kept=len(novel) - len(lost),
+        references=len(used.references),
+        kept=len(used.references) - len(lost),
         lost_references=tuple(_located(history, placed, returns, lost)),
         recorded=cost(happened, originals),
         reduced=cost(happened, results),
@@ -134,9 +129,17 @@ def added(one: Any, other: Any) -> Any:
 # --- what was lost
 
 
-def novel_references(happened: Sequence[Event]) -> list[Reference]:
+class Used(NamedTuple):
+    """The novel references of a history; `find` returns those of their values that a content contains."""
+
+    references: Sequence[Reference]
+    find: Callable[[Any], Set[str]]
+
+
+def used_values(happened: Sequence[Event]) -> Used:
     """Return the references whose values only tool returns contain."""
-    return [reference for reference in references(happened) if reference.novel]
+    novel = [reference for reference in references(happened) if reference.novel]
+    return Used(novel, finder(reference.value for reference in novel))
 
 
 def finder(values: Iterable[str]) -> Callable[[Any], Set[str]]:
@@ -146,20 +149,15 @@ def finder(values: Iterable[str]) -> Callable[[Any], Set[str]]:
 
 
 def lost_references(
-    novel: Sequence[Reference],
-    old: Sequence[Any],
-    new: Sequence[Any],
-    find: Callable[[Any], Set[str]],
-    cleared: Sequence[float] = (),
+    used: Used, old: Sequence[Any], new: Sequence[Any], cleared: Sequence[float] = ()
 ) -> list[Reference]:
     """Return the references whose value no return contains any more when the agent uses it.
 
-    `old` and `new` are the contents of the returns, `find` finds the values of the references in a content, and
-    `cleared` contains the number of the event that clears each return.
+    `old` and `new` are the contents of the returns, and `cleared` contains the number of the event that clears each.
     """
-    left = [None if content is before else find(content) for before, content in zip(old, new, strict=True)]
+    left = [None if content is before else used.find(content) for before, content in zip(old, new, strict=True)]
     lost = []
-    for reference in novel:
+    for reference in used.references:
         for source in reference.sources:
             is_there = not cleared or reference.event < cleared[source]
             values = left[source]
@@ -180,8 +178,7 @@ def _located(
     for source, gone in by_source.items():
         entry = returns[source]
         assert entry is not None
-        values = [reference.value for reference in gone]
-        runs = removed_by(entry.outcome, values, finder(values))
+        steps = removing_steps(entry.outcome, [reference.value for reference in gone])
         content = opened(entry.found.content)
         for reference in gone:
             yield LostReference(
@@ -192,8 +189,14 @@ def _located(
                 path=path_text(_place(content, finder([reference.value]))),
                 used=placed[reference.event].key.message,
                 kind=reference.kind,
-                step=step_label(entry.outcome.rule, runs.get(reference.value)),
+                step=steps[reference.value],
             )
+
+
+def removing_steps(outcome: Outcome, values: Sequence[str]) -> dict[str, str]:
+    """Map values to the name of the step that removed their last occurrence, or to an empty text if several did."""
+    runs = removed_by(outcome, values, finder(values))
+    return {value: step_label(outcome.rule, runs.get(value)) for value in values}
 
 
 def removed_by(outcome: Outcome, values: Iterable[str], find: Callable[[Any], Set[str]]) -> dict[str, StepRun]:
@@ -252,10 +255,8 @@ def lost_entities(
         kept[entity.type] += key in after
         if key not in after:
             gone.append(entity)
-    values = [entity.value for entity in gone]
-    runs = removed_by(outcome, values, finder(values))
+    steps = removing_steps(outcome, [entity.value for entity in gone])
     lost = []
     for entity in gone:
-        step = step_label(outcome.rule, runs.get(entity.value))
-        lost.append(LostEntity(history, entity.type, entity.value, tool, found=found, step=step))
+        lost.append(LostEntity(history, entity.type, entity.value, tool, found=found, step=steps[entity.value]))
     return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, tuple(lost)

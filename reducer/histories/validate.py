@@ -110,7 +110,7 @@ def _check_histories(source: Source) -> Iterator[Finding]:
         else:
             for one in messages:
                 if not one.is_valid:
-                    yield Finding("V011", one.path, f"not a message, {expected([found.form])}")
+                    yield Finding("V011", one.path, f"not a message, {expected((found.form,))}")
         # In sessions, lines about progress come between calls and returns.
         linked = [one for one in messages if one.read] if is_session(found.form) else messages
         # Messages outside of lists, such as search hits, are one history.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from fnmatch import translate
 from functools import lru_cache
 from glob import escape
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -50,7 +50,6 @@ class StepKeys(Model):
     text: Notations | None = Field(
         None, description="The notation of plain texts at the path, or several to try in order."
     )
-    lines: Literal[True] | None = Field(None, description="The old form of `text: lines`.")
 
 
 class Op(StepKeys):
@@ -83,16 +82,10 @@ class Op(StepKeys):
             raise PydanticCustomError("E020", "`mark` counts items, so it needs a filter")
         return self
 
-    @model_validator(mode="after")
-    def _names_one_notation(self) -> Self:
-        if self.lines and self.text is not None:
-            raise PydanticCustomError("E020", "`lines: true` is the same as `text: lines`, so use only `text`")
-        return self
-
     @property
     def notations(self) -> tuple[str, ...]:
         """The notations in which it reads a plain text at its place."""
-        return ("lines",) if self.lines else self.text or ()
+        return self.text or ()
 
     @property
     def counted(self) -> Mark:

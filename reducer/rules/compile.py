@@ -20,7 +20,7 @@ from reducer.paths import Expression, compile_path
 from reducer.plan import Settings
 from reducer.rules.choose import check_tool_names, is_glob, rule_chooser
 from reducer.rules.definitions import lint_conditions, lint_unused_types, read_conditions, read_vocabulary
-from reducer.rules.diagnostics import Report, Span, catalogue
+from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, Texts
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, marked_lists, reads_marked, text_paths
@@ -175,19 +175,7 @@ def _compile_rule(tree: Tree, context: _Context) -> Iterator[Rule]:
     steps = tuple(_step(number, op, tree, context, general) for number, op in enumerate(checked.steps, 1))
     for step, (code, message, advice, key) in lint(steps):
         report.add(locate(tree, ("steps", step.number - 1, key), key=code[0] == "W"), code, message, advice)
-    for step in steps:
-        if step.op.lines:
-            _check_lines(tree, report, step)
     yield _assembled(report, checked, steps, context.vocabulary, general)
-
-
-def _check_lines(tree: Tree, report: Report, step: Step) -> None:
-    """Report the old form of `text: lines`, with a fix if the key and its value are in one line."""
-    place = ("steps", step.number - 1, "lines")
-    key, value = locate(tree, place, key=True), locate(tree, place)
-    whole = Span(key.line, key.column, value.column + value.width - key.column)
-    fix = whole.edit("text: lines") if key.line == value.line else ()
-    report.add(key, "W072", "`lines: true` is the old form of `text: lines`", "write `text: lines`", fix)
 
 
 def _insert_conditions(data: dict[str, Any], conditions: Mapping[str, str]) -> None:

@@ -45,8 +45,7 @@ class Line(NamedTuple):
 
 @cache
 def _rows(table: str) -> tuple[Row, ...]:
-    rows = tables("reducer.rules")[table]
-    return tuple(table_rows({right: [f"^{wrong}^" for wrong in rows[right]] for right in rows}, _WORDS))
+    return tuple(table_rows(tables("reducer.rules")[table], _WORDS))
 
 
 def meant_lines(key: str, value: Any, path: str) -> Iterator[Line]:
@@ -76,7 +75,7 @@ def general_advice(key: str, value: Any) -> str:
 
 def _matching(table: str, key: str, value: Any) -> Iterator[tuple[Row, dict[str, str]]]:
     """Yield the rows for a line, with what the words in capitals stand for, except ANY."""
-    line = f"{key}: {value if type(value) is str else written(value)}"
+    line = f"{key}: {value if type(value) is str else written(value)}".strip()
     for row in _rows(table) if len(line) <= _MAX_CHARS else ():
         if found := row.wrong.fullmatch(line):
             words = found.groupdict()

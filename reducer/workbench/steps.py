@@ -46,9 +46,9 @@ def notation_at(text: str, path: str) -> str:
         nodes.append(tree)
     for node in nodes:
         fields = plain(node)
-        if isinstance(fields, dict) and (named := fields.get("text", fields.get("lines"))):
+        if isinstance(fields, dict) and (named := fields.get("text")):
             first = named[0] if isinstance(named, list) else named
-            return first if isinstance(first, str) else "lines"
+            return first if isinstance(first, str) else ""
     return ""
 
 

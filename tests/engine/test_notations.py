@@ -70,12 +70,6 @@ def test_json_in_a_cell_is_read_as_anywhere() -> None:
     assert reduced(rule, content) == 'host\traw\nsrv-1\t"{""id"":1}"\n'
 
 
-def test_the_old_form_of_lines_does_the_same() -> None:
-    for step in ({"limit": 2}, {"drop": "[?contains(@, 'low')]"}, {"truncate": 8}):
-        old, new = ({"path": "raw", **form, **step} for form in ({"lines": True}, {"text": "lines"}))
-        assert reduced({"steps": [old]}, {"raw": CSV}) == reduced({"steps": [new]}, {"raw": CSV})
-
-
 def test_a_value_that_the_notation_cannot_express_leaves_the_text_as_it_is() -> None:
     content = {"output": 'host,raw\nsrv-1,"{""id"": 1}"\n'}
     rule = {"steps": [{"path": "output[*].raw", "unwrap": True}, {"path": "output", "text": "csv", "limit": 3}]}

@@ -22,11 +22,11 @@ from tests.laws.strategies import cases
 # A marker would be one character longer than the two items that it replaces.
 _LONG_MARKER = {"steps": [{"extract": ["ipv4"], "preserve": ["threat_actor"]}]}
 # Only an empty line stays, so the marker decides whether the text changes.
-_EMPTY_LINE = {"preserve": ["ipv4"], "steps": [{"path": "raw", "extract": ["cve"], "lines": True}]}
+_EMPTY_LINE = {"preserve": ["ipv4"], "steps": [{"path": "raw", "extract": ["cve"], "text": "lines"}]}
 _EMPTIED_TWICE = {"steps": [{"path": "items", "keep": "[?risk == 'high']"}, {"extract": ["ipv4"]}]}
 test_the_laws_hold = law_test(
     cases.map(case_of_drawn),
-    case_of({"steps": [{"lines": True, "limit": 1}]}, 'INFO started\nINFO started\n{"level": "ERROR"}'),
+    case_of({"steps": [{"text": "lines", "limit": 1}]}, 'INFO started\nINFO started\n{"level": "ERROR"}'),
     case_of(_EMPTY_LINE, {"raw": "\nthe first line\nlogin from 185.220.101.34 in the night of the report"}),
     case_of(_EMPTIED_TWICE, {"items": [{"risk": "low"}, {"risk": "low"}, {"risk": "low"}], "note": "of last night"}),
     case_of(_LONG_MARKER, ["\ud800 größer Fancy Bear 🙂", "end. größer"]),

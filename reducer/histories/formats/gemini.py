@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import UNSET, Struct
+from msgspec.structs import asdict
 
 from reducer.histories.format import One, Some, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Json, Source
@@ -13,8 +14,6 @@ NAME = "gemini"
 EXPECTED = "a list of Gemini contents, each an object with `parts`"
 HINTS = (b'parts"',)
 _ROLES = (None, "user", "model", "function", "tool")
-_CALLS = ("functionCall", "function_call")
-_RESPONSES = ("functionResponse", "function_response")
 _RESULTS = ("return_value", "output", "result")
 """Keys in which clients put a result that is not an object."""
 
@@ -53,50 +52,42 @@ MESSAGE = GeminiContent
 
 
 def recognises(message: GeminiContent, source: Source, strict: bool) -> bool:
-    is_other = message.id is not None or message.kind is not None
+    is_other = (message.id, message.kind) != (None, None)
     if is_other or message.role not in _ROLES or type(message.parts) not in (list, Part):
         return False
-    listed = numbered(message.parts, Part)
-    if any(part.type is not None for _, part in listed):
-        return False
-    return not strict or any(source.mark(part.text) == '"' or any(_functions(part)) for _, part in listed)
+    is_own = not strict
+    for _, part in numbered(message.parts, Part):
+        if part.type is not None:
+            return False
+        is_own = is_own or source.mark(part.text) == '"' or bool(_functions(part))
+    return is_own
 
 
-def _functions(part: Part) -> list[tuple[str, Function]]:
-    """Return the calls and responses in a part with their keys."""
-    found = []
-    for key in (*_CALLS, *_RESPONSES):
-        function = getattr(part, key)
-        if type(function) is Function:
-            found.append((key, function))
-    return found
+def _functions(part: Part) -> dict[str, Function]:
+    """Return the calls and responses in a part by their keys."""
+    return {key: value for key, value in asdict(part).items() if type(value) is Function}
 
 
 def read(message: GeminiContent, source: Source) -> list[Turn | ToolReturn]:
-    is_response = message.role == "model"
-    turn = Turn(is_response, [])
+    turn = Turn(message.role == "model", [])
     found: list[Turn | ToolReturn] = []
     for number, part in numbered(message.parts, Part):
-        if source.mark(part.text) == '"' and part.thought in (None, False):
+        if source.mark(part.text) == '"' and not part.thought:
             turn.texts.append(part.text)
-        for key, function in _functions(part):
+        for key, function in _functions(part).items():
             at = () if function.id is None else ("parts", number, key, "id")
-            if key in _CALLS:
-                turn.calls.append(ToolCall(function.name, function.id, function.args, at=at))
+            if key in ("functionCall", "function_call"):
+                turn.calls.append(ToolCall(function.name, function.id, function.args, at))
             else:
                 content, why = _result(function.response, source)
-                fields = {"name": function.name, "part": number, "untouched": why, "at": at}
-                found.append(ToolReturn(function.id, [content], **fields))
-    return [turn, *found] if is_response or turn.texts else found
+                found.append(ToolReturn(function.id, [content], name=function.name, part=number, untouched=why, at=at))
+    return [turn, *found] if turn.is_response or turn.texts else found
 
 
 def _result(response: Json, source: Source) -> tuple[Json, str]:
     """Return the result of a function, and the reason why rules never apply to it."""
-    if source.mark(response) != "{":
-        return response, ""
     members = source.members(response)  # type: ignore[arg-type]
-    error = members.pop("error", UNSET)
-    if source.mark(error) not in ("", "n", "f"):
+    if source.mark(members.pop("error", UNSET)) not in ("", "n", "f"):
         return response, "it is an error"
     for key in _RESULTS:
         if key in members and (len(members) == 1 or key == "return_value"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import MsgspecError, Raw, Struct
+from msgspec import MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.histories.format import Format, One, Path
@@ -32,8 +32,10 @@ _TEXT_NAMES = ("messages", "stringValue")
 """Ends of the keys of spans under which a text encodes messages."""
 _HINT = re.compile(b"|".join([rb"\\u", rb'"\s*:\s*"\[', *chain.from_iterable(form.HINTS for form in FORMATS)]))
 """A text without any of these contains no messages; keys can contain escapes."""
+_KEYS = frozenset(chain.from_iterable(form.MESSAGE.__struct_encode_fields__ for form in FORMATS))
 _NEXT_LINE = re.compile(rb"\s*+\{")
 
+Formats = tuple[Format, ...]
 FoundMessage = tuple[Format, Any]
 _T = TypeVar("_T")
 
@@ -98,12 +100,12 @@ def find_messages(source: Source, input_format: InputFormat) -> list[FoundMessag
     messages: list[FoundMessage] = []
     for found in find_lists(source, formats_of(input_format)):
         if found.valid < len(found.messages):
-            raise _not_a_message(source, [found.form], found.raw, (*found.path, found.valid))
+            raise _not_a_message(source, (found.form,), found.raw, (*found.path, found.valid))
         messages += zip(repeat(found.form), found.messages)
     return messages
 
 
-def find_lists(source: Source, formats: Sequence[Format] = FORMATS) -> list[MessageList]:
+def find_lists(source: Source, formats: Formats = FORMATS) -> list[MessageList]:
     """Return the lists of messages, and the messages outside of lists. Raises `HistoryError` if there are none."""
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
@@ -116,15 +118,15 @@ def find_lists(source: Source, formats: Sequence[Format] = FORMATS) -> list[Mess
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {expected(formats)}")
 
 
-def formats_of(input_format: InputFormat) -> Sequence[Format]:
+def formats_of(input_format: InputFormat) -> Formats:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
-    formats = [one for one in FORMATS if input_format in ("auto", one.NAME)]
+    formats = tuple(one for one in FORMATS if input_format in ("auto", one.NAME))
     if not formats:
         raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
     return formats
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
+def _search(source: Source, formats: Formats, raw: Raw, path: Path = ()) -> Iterator[MessageList]:
     """Yield each list of messages, each message outside of lists and each empty history in a value."""
     if source.mark(raw) == '"':
         opened = source.opened(raw)
@@ -145,7 +147,7 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()
             yield from _search(source, formats, value, (*path, key))
 
 
-def _decoded(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> MessageList | None:
+def _decoded(source: Source, formats: Formats, raw: Raw, path: Path) -> MessageList | None:
     """Return the messages of a list, or a single message, in the first format in which all are valid.
 
     If there is none, return them in the format in which most are valid, up to the first that is not.
@@ -171,27 +173,32 @@ def is_message(message: Any, form: Format, source: Source, strict: bool = False)
     return type(message) is form.MESSAGE and form.recognises(message, source, strict)
 
 
-def _likely(source: Source, formats: Sequence[Format], raw: Raw) -> list[Format]:
-    """Return the formats to try, those first whose messages have the most of the keys in a list or object.
+def _likely(source: Source, formats: Formats, raw: Raw) -> Iterator[Format]:
+    """Yield the formats to try for a list or object.
 
     To decode with the wrong format takes as long as everything else together. A message outside of lists has at least
-    two keys of its format.
+    two keys of its format. A list whose start has no such two keys is first searched for keys.
     """
-    if source.mark(raw) == "[":
-        head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
-        keys = set(_KEY.findall(head.decode(errors="replace")))
-        least = 0
-    else:
-        keys = set(source.members(raw))
-        least = 2
-    likely = [form for form in formats if len(keys & _keys(form.MESSAGE)) >= least]
-    return sorted(likely, key=lambda form: (-len(keys & _keys(form.MESSAGE)), len(_keys(form.MESSAGE))))
+    if source.mark(raw) != "[":
+        yield from _ranked(_KEYS.intersection(source.members(raw)), formats, 2)
+        return
+    head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
+    keys = _KEYS.intersection(_KEY.findall(head.decode(errors="replace")))
+    first, *others = _ranked(keys, formats, 0)
+    yield first
+    if not _ranked(keys, formats, 2):
+        items = source.decode(list[One[dict[str, Raw]]], raw)
+        own = set(chain.from_iterable(item for item in items if type(item) is dict))
+        others = [form for form in others if not own.isdisjoint(form.MESSAGE.__struct_encode_fields__)]
+    yield from others
 
 
-@cache
-def _keys(message: type[Struct]) -> frozenset[str]:
-    """Return the keys that a format reads in a message."""
-    return frozenset(message.__struct_encode_fields__)
+@lru_cache
+def _ranked(keys: frozenset[str], formats: Formats, least: int) -> Sequence[Format]:
+    """Return the formats whose messages have at least this many of the keys, those first that have the most."""
+    shared = {form: len(keys.intersection(form.MESSAGE.__struct_encode_fields__)) for form in formats}
+    likely = [form for form in formats if shared[form] >= least]
+    return sorted(likely, key=lambda form: (-shared[form], len(form.MESSAGE.__struct_encode_fields__)))
 
 
 def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
@@ -203,18 +210,18 @@ def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
     return path[-1] in _LIST_NAMES or _HINT.search(source.data, *source.span(raw)) is not None
 
 
-def expected(formats: Sequence[Format] = FORMATS) -> str:
+def expected(formats: Formats = FORMATS) -> str:
     """Describe the histories that one of these formats reads."""
     if len(formats) == 1:
         return f"expected {formats[0].EXPECTED}"
     return f"expected a history in one of the formats {_names(formats)}"
 
 
-def _names(formats: Sequence[Format]) -> str:
+def _names(formats: Formats) -> str:
     return ", ".join(sorted(form.NAME for form in formats))
 
 
-def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
+def _not_a_message(source: Source, formats: Formats, raw: Raw, path: Path) -> HistoryError:
     """Return the error for the item at `path` of the list `raw`."""
     number = int(path[-1])
     item = source.decode(list[Raw], raw)[number]
