@@ -68,10 +68,8 @@ def _run_twice(rule: Rule, content: Any) -> Counterexample | None:
         return None
     if second.content == first.content:
         return None
-    culprit = rule.steps[-1]
-    for run in second.steps:
-        if run.changed and run.step is not None:
-            culprit = run.step
+    culprit = second.last_changed.step
+    assert culprit is not None  # only `max_chars` runs without a step, and this rule has none
     return Counterexample(content, first.content, second.content, culprit)
 
 

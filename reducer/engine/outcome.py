@@ -75,6 +75,11 @@ class Outcome:
         return bool(self.restored.nodes) or any(run.changed for run in self.steps)
 
     @property
+    def last_changed(self) -> StepRun:
+        """The last step that changed something, or the last step."""
+        return next((run for run in reversed(self.steps) if run.changed), self.steps[-1])
+
+    @property
     def unmarked(self) -> int:
         """The number of removed items of lists that no marker counts."""
         if self.top is None:

@@ -31,9 +31,9 @@ def stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> O
     if again.content == first.content:
         return first
     if again.rule is rule:
-        unstable, effect_of_two = _last_changed(again), "change the result"
+        unstable, effect_of_two = again.last_changed, "change the result"
     else:
-        unstable = breaks_where(rule, first) or _last_changed(first)
+        unstable = breaks_where(rule, first) or first.last_changed
         effect_of_two = f"apply {again.rule.file if again.rule else ''} to the result"
     name = unstable.step.name if unstable.step else "max_chars"
     fault = f"a second pass would {effect_of_two}: `{name}` is to blame"
@@ -97,11 +97,6 @@ def _keys_read(rule: Rule) -> frozenset[str]:
     if rule.when is not None and rule.when.where is not None:
         chains += [chain[-1:] for chain in rule.when.where.reads]
     return frozenset(chain[0] if chain else "*" for chain in chains)
-
-
-def _last_changed(outcome: Outcome) -> StepRun:
-    """Return the last step of a pass that changed something."""
-    return next((run for run in reversed(outcome.steps) if run.changed), outcome.steps[-1])
 
 
 def _is_fixed(result: Any, last: _Pass, earlier: Sequence[_Pass]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from heapq import merge
 from sys import intern
 
 from reducer.entities.canonical import host_of
@@ -105,27 +106,27 @@ def fold(text: str) -> bytes:
 
 def undefanged(data: bytes) -> tuple[bytes, Pieces | None]:
     """Return folded bytes without defanging, and the replaced pieces, None if there are none."""
-    found: list[_Piece] = []
-    for anchor, pattern, meant in _REPLACED:
-        if anchor in data:
-            for m in pattern.finditer(data):
-                found.append((m.start(), m.end(), m[m.lastindex] if m.lastindex else meant))
+    streams = [_replacements(data, pattern, meant) for anchor, pattern, meant in _REPLACED if anchor in data]
     if 91 in data or 40 in data or 123 in data:
-        found += _bracketed(data)
-    if not found:
-        return data, None
+        streams.append(_bracketed(data))
     parts: list[bytes] = []
     new: list[bytes] = []
     done = 0
-    found.sort(reverse=True)
-    while found:
-        start, end, meant = found.pop()
+    for start, end, meant in merge(*streams):
         if start >= done:
             parts += (data[done:start], data[start:end])
             new.append(meant)
             done = end
+    if not new:
+        return data, None
     parts.append(data[done:])
     return replaced(parts, new)
+
+
+def _replacements(data: bytes, pattern: re.Pattern[bytes], meant: bytes) -> Iterator[_Piece]:
+    """Yield what is replaced by the group of a match, or by `meant`."""
+    for m in pattern.finditer(data):
+        yield m.start(), m.end(), m[m.lastindex] if m.lastindex else meant
 
 
 def _bracketed(data: bytes) -> Iterator[_Piece]:

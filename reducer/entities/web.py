@@ -23,7 +23,7 @@ _SCHEMES.update(dict.fromkeys(_HTTPS.split(), b"https"))
 _SCHEMES[b"fxp"] = b"ftp"
 _DEFAULT_PORTS = {b"http": b":80", b"https": b":443", b"ws": b":80", b"wss": b":443", b"ftp": b":21"}
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])(?:mongodb\+srv|[a-z*#_-]{2,10})\Z")
-_USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
+_USER = re.compile(rb"/?[A-Za-z0-9.\x01_~%!$&*+=:;,-]{1,128}@")
 _PLACE = re.compile(
     rb"/?(?P<host>[A-Za-z0-9._\x01\x80-\x82-]{1,255}+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5}(?![0-9]))?"
 )
@@ -35,7 +35,7 @@ _PATH = re.compile(
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
 _STOP = re.compile(
     rb""",(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\.
-      | [0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9.]) | [0-9a-fA-F]{32} | [0-9]{4}-[0-9]{2}-[0-9]{2} )  # in CSV
+      | [0-9]{1,3}(?:[.\x01][0-9]{1,3}){3}(?![0-9.\x01]) | [0-9a-fA-F]{32} | [0-9]{4}-[0-9]{2}-[0-9]{2} )  # in CSV
     | ;(?= \Z | h(?:tt|xx)ps?:// | (?:chmod|curl|wget|cd|rm|sh|bash)(?![a-z0-9=]) )
     | &(?: quot | lt | gt | apos | nbsp | \#(?:39|34|x27|x22) );
     | '(?= [^A-Za-z0-9] | \Z )

@@ -8,43 +8,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from itertools import accumulate
+from string import ascii_letters, digits
+from typing import Any
 
 from reducer.formats.json_text import in_range
 from reducer.formats.nodes import EDGE, Atom, Bracketed
 from reducer.values import MAX_DEPTH
 
+# Placeholders for a string, an escaped backslash, and the gap between two strings. `isprintable` excludes all three.
+_HOLE, _BACKSLASH, _BETWEEN = "\x01", "\x02", "\x03"
 # An unterminated string also matches, so no text is scanned twice.
-_STRING = r"""'[^'\\]*+(?:\\.[^'\\]*+)*+'?|"[^"\\]*+(?:\\.[^"\\]*+)*+"?"""
+_STRING = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'?|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)""")
+_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
+_ATOM = rf"b{_HOLE}|<[A-Za-z_][^<>]*+>|[A-Za-z_][\w.]*+\(-?[0-9][-0-9., ]*+\)"
+# A bracket, a name, an atom, or a run of strings or numbers, with the commas and blanks behind it.
 _TOKEN = re.compile(
-    rf"""(?P<string>{_STRING})
-    | (?P<number>-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)
-    | (?P<opening>[\[{{(]|[A-Za-z_][\w.]*+\()
-    | (?P<closing>[\]}})])
-    | (?P<colon>:)
-    | (?P<field>[A-Za-z_]\w*+=)
-    | (?P<atom>b(?:{_STRING})|<[A-Za-z_](?:[^<>'"]|{_STRING})*+>|(?:nan|-?inf)\b(?![.]))
-    | (?P<word>[A-Za-z_][\w.]*+)""",
-    re.VERBOSE,
+    rf"(?:{_HOLE}(?:, ?{_HOLE})*+:?|[\]}})]|{_NUMBER}(?:, ?{_NUMBER})*+|{_ATOM}|-inf\b(?!\.))[, ]*+"
+    r"|[\[{(]|[A-Za-z_]\w*+=|[A-Za-z_][\w.]*+(?:\(|[, ]*+)|.[, ]*+"
 )
+_IS_ATOM = re.compile(_ATOM)
 _FIELD = re.compile(r"[A-Za-z_]\w*=")
 _MODULE = re.compile(r"[a-z_]\w*\.")
-_BLANK = re.compile(rf"({_STRING}|{EDGE}[^{EDGE}]*+{EDGE})|([,:]) ")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))")
-_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+_BLANK = re.compile(rf"(?:{_STRING.pattern}|({EDGE}[^{EDGE}]*+{EDGE})|([,:]) )")
+_ESCAPE = re.compile(rf"{_BACKSLASH}|\\(?:x[0-9a-f]{{2}}|u[0-9a-f]{{4}}|U[0-9a-f]{{8}})")
+_OPENING = frozenset("[{(")
 _CLOSING = {"": "", "[": "]", "{": "}", "(": ")"}
-_WORDS = {"None": None, "True": True, "False": False}
+_KEY = f"{_HOLE}: "
+_WORDS = {"None": None, "True": True, "False": False, "nan": Atom("nan"), "inf": Atom("inf"), "-inf": Atom("-inf")}
+_DIGITS, _LETTERS = frozenset("-" + digits), frozenset("_" + ascii_letters)
+_WHOLE = _DIGITS | {",", " "}
+_TEXTS = frozenset({str})
 _UNKNOWN = object()
 """The value of a word that no literal contains outside of calls."""
 
 
-class _Open(NamedTuple):
-    """An open bracket with the name before it, where it starts, its items, and their keys or names."""
-
-    opening: str
-    start: int
-    items: list[Any]
-    names: list[Any]
+_Open = tuple[str, int, list[Any], list[Any]]
+"""An open bracket with the name before it, where it starts, its items, and their keys or names."""
 
 
 def read_literal(text: str) -> tuple[Any, Callable[[Any], str]] | None:
@@ -75,69 +75,103 @@ def spaced(value: Any) -> str:
 
 def compact(value: Any) -> str:
     """Return the text of a literal without the blanks behind commas and colons, except in strings and atoms."""
-    return _BLANK.sub(r"\1\2", repr(value)).replace(EDGE, "")
+    return _BLANK.sub(r"\1\2\3", repr(value)).replace(EDGE, "")
 
 
 def _read(text: str, has_fields: bool) -> Any:
     """Return the value of a literal. Raise `ValueError`."""
-    whole = _Open("", 0, [], [])
-    opened = [whole]
-    _, _, items, names = whole
-    for match in _TOKEN.finditer(text):
-        kind, token = match.lastgroup, match[0]
-        if kind == "string":
-            items.append(_string(token))
-        elif kind == "colon":
+    parts = _STRING.split(text)
+    strings, tokens = parts[1::2], _TOKEN.findall(_HOLE.join(parts[::2]))
+    values = _values(strings)
+    # Where each token starts in the text if strings are as short as placeholders, and what the strings add to it.
+    starts = [0, *accumulate(map(len, tokens))]
+    lengths = [0, *accumulate(map(len, strings))]
+    string = 0
+    items: list[Any] = []
+    names: list[Any] = []
+    opening, start = "", 0
+    opened: list[_Open] = []
+    for number, token in enumerate(tokens):
+        first, last = token[0], token[-1]
+        if token == _KEY:
+            names.append(values[string])
+            string += 1
+        elif first == _HOLE:
+            until = string + token.count(_HOLE)
+            items += values[string:until]
+            string = until
+            if ":" in token:
+                names.append(items.pop())
+        elif last in _OPENING:
+            if len(opened) + has_fields >= MAX_DEPTH:
+                raise ValueError(f"deeper than {MAX_DEPTH} levels")
+            opened.append((opening, start, items, names))
+            opening, items, names = token, [], []
+            start = starts[number] + lengths[string] - string
+        elif first in "]})":
+            if first != _CLOSING[opening[-1:]]:
+                raise ValueError("unbalanced brackets")
+            end = starts[number] + 1 + lengths[string] - string
+            value = _closed(opening, items, names, text[start:end])
+            opening, start, items, names = opened.pop()
+            items.append(value)
+        elif last == "=":
+            names.append(token[:-1])
+        elif (bare := token.rstrip(", ")) in _WORDS:
+            items.append(_WORDS[bare])
+        elif first in _DIGITS:
+            items += map(int if _WHOLE.issuperset(bare) else _number, bare.replace(" ", "").split(","))
+        elif first == ":":
             names += items[-1:]
             del items[-1:]
-        elif kind == "number":
-            items.append(_number(token))
-        elif kind == "opening":
-            if len(opened) + has_fields > MAX_DEPTH:
-                raise ValueError(f"deeper than {MAX_DEPTH} levels")
-            opened.append(_Open(token, match.start(), items := [], names := []))
-        elif kind == "closing":
-            last = opened.pop()
-            if token != _CLOSING[last.opening[-1:]]:
-                raise ValueError("unbalanced brackets")
-            _, _, items, names = opened[-1]
-            items.append(_closed(last, text[last.start : match.end()]))
-        elif kind == "field":
-            names.append(token[:-1])
-        else:
-            items.append(Atom(token) if kind == "atom" else _WORDS.get(token, _UNKNOWN))
+        elif _IS_ATOM.match(bare):
+            begin = starts[number] + lengths[string] - string
+            string += bare.count(_HOLE)
+            end = starts[number] + len(bare) + lengths[string] - string
+            items.append(Atom(text[begin:end]))
+        elif first in _LETTERS:
+            items.append(_UNKNOWN)
+    if opened:
+        raise ValueError("unbalanced brackets")
     if has_fields:
-        return _closed(whole, text)
-    [value] = whole.items
+        return _closed("", items, names, text)
+    [value] = items
     return value
 
 
-def _closed(bracket: _Open, source: str) -> Any:
+def _closed(opening: str, items: list[Any], names: list[Any], source: str) -> Any:
     """Return the value between two brackets, or of fields without brackets. Raise `ValueError`."""
-    opening, _, items, names = bracket
     if opening in ("[", "("):
         if names:
             raise ValueError("a name outside of a call")
         return items if opening == "[" else tuple(items)
-    if source == "set()" or (opening == "{" and items and not names):
+    has_texts = _TEXTS.issuperset(map(type, names))
+    if opening == "{":
+        if items and not names:
+            return Bracketed(items, "{", "}")
+        return dict(zip(names, items, strict=True)) if has_texts else Atom(source)
+    if source == "set()":
         return Bracketed(items, "{", "}")
     is_call = items and not _FIELD.match(source, len(opening))
-    if any(type(name) is not str for name in names) or (opening != "{" and is_call) or _MODULE.match(opening):
+    if is_call or not has_texts or _MODULE.match(opening):
         return Atom(source)
     value = dict(zip(names, items, strict=True))
-    if opening == "{":
-        return value
     return Bracketed(value, opening, ")") if opening else Bracketed(value, glue=" ", least=1)
 
 
-def _string(token: str) -> str:
-    text = token[1:-1]
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+def _values(strings: list[str]) -> list[str]:
+    """Return what strings express. An escape that `repr` does not write stays."""
+    text = _BETWEEN.join([string[1:-1] for string in strings])
+    if "\\" in text:
+        text = text.replace("\\\\", _BACKSLASH).replace("\\'", "'")
+        text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")
+    if "\\" in text:
+        return [_ESCAPE.sub(_unescaped, one) for one in text.split(_BETWEEN)]
+    return text.replace(_BACKSLASH, "\\").split(_BETWEEN)
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    code = escape[1] or escape[2] or escape[3]
-    return chr(int(code, 16)) if code else _CONTROLS.get(escape[4], escape[4])
+    return "\\" if escape[0] == _BACKSLASH else chr(int(escape[0][2:], 16))
 
 
 def _number(text: str) -> float | Atom:

@@ -150,7 +150,8 @@ class _Offsets:
     def __init__(self, data: bytes, start: int, end: int) -> None:
         self._inside, self._outside = [0], [start]
         for escape in _ESCAPE.finditer(data, start, end):
-            length = len(json.loads(b'"%b"' % escape[0]).encode())
+            is_short = len(escape[0]) == 2  # such as `\n`, for one byte
+            length = 1 if is_short else len(json.loads(b'"%b"' % escape[0]).encode())
             inside = self._inside[-1] + escape.start() - self._outside[-1]
             self._inside.append(inside + length)
             self._outside.append(escape.end())

@@ -92,6 +92,8 @@ HOSTS = ("ipv4", "ipv6", "domain", "url", "email")
 @example("evil[.com].]com")
 @example(r"\\::1")
 @example("::1.com")
+@example("http://a.co/1,1.2.3.4 or")
+@example("http://a.co(at)xn--p1ai")
 def test_to_defang_and_to_refang_twice_is_to_do_it_once(text: str) -> None:
     assert defang(defang(text)) == defang(text)
     assert refang(refang(text)) == refang(text)

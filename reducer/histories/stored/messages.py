@@ -173,16 +173,24 @@ def is_message(message: Any, form: Format, source: Source, strict: bool = False)
     return type(message) is form.MESSAGE and form.recognises(message, source, strict)
 
 
-def _likely(source: Source, formats: Formats, raw: Raw) -> Sequence[Format]:
-    """Return the formats to try for a list or object.
+def _likely(source: Source, formats: Formats, raw: Raw) -> Iterator[Format]:
+    """Yield the formats to try for a list or object.
 
     To decode with the wrong format takes as long as everything else together. A message outside of lists has at least
-    two keys of its format.
+    two keys of its format. A list whose start has no such two keys is first searched for keys.
     """
-    if source.mark(raw) == "[":
-        head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
-        return _ranked(_KEYS.intersection(_KEY.findall(head.decode(errors="replace"))), formats, 0)
-    return _ranked(_KEYS.intersection(source.members(raw)), formats, 2)
+    if source.mark(raw) != "[":
+        yield from _ranked(_KEYS.intersection(source.members(raw)), formats, 2)
+        return
+    head = next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0]
+    keys = _KEYS.intersection(_KEY.findall(head.decode(errors="replace")))
+    first, *others = _ranked(keys, formats, 0)
+    yield first
+    if not _ranked(keys, formats, 2):
+        items = source.decode(list[One[dict[str, Raw]]], raw)
+        own = set(chain.from_iterable(item for item in items if type(item) is dict))
+        others = [form for form in others if not own.isdisjoint(form.MESSAGE.__struct_encode_fields__)]
+    yield from others
 
 
 @lru_cache
