@@ -13,15 +13,14 @@ from reducer.entities.pieces import Pieces, replaced
 
 MARK = "\\u"
 """Every escape contains it. It is searched at C speed, before the regex."""
-_ESCAPE = re.compile(r"(\\\\{0,3}u(?:[Dd][89ABab][0-9A-Fa-f]{2}\\{1,4}u[Dd][C-Fc-f][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}))")
+_ESCAPE = re.compile(r"\\\\{0,3}u(?:[Dd][89ABab][0-9A-Fa-f]{2}\\{1,4}u[Dd][C-Fc-f][0-9A-Fa-f]{2}|[0-9A-Fa-f]{4})")
 
 
 def decoded(text: str) -> tuple[str, Pieces | None]:
     """Return a text with its escapes decoded, and where they were, None if there are none."""
     if "\\" not in text or MARK not in text:
         return text, None
-    parts = _ESCAPE.split(text)
-    return replaced(parts, [*map(_character, parts[1::2])]) if len(parts) > 1 else (text, None)
+    return replaced(text, ((match.start(), match.end(), _character(match[0])) for match in _ESCAPE.finditer(text)))
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:

@@ -109,18 +109,7 @@ def undefanged(data: bytes) -> tuple[bytes, Pieces | None]:
     streams = [_replacements(data, pattern, meant) for anchor, pattern, meant in _REPLACED if anchor in data]
     if 91 in data or 40 in data or 123 in data:
         streams.append(_bracketed(data))
-    parts: list[bytes] = []
-    new: list[bytes] = []
-    done = 0
-    for start, end, meant in merge(*streams):
-        if start >= done:
-            parts += (data[done:start], data[start:end])
-            new.append(meant)
-            done = end
-    if not new:
-        return data, None
-    parts.append(data[done:])
-    return replaced(parts, new)
+    return replaced(data, merge(*streams))
 
 
 def _replacements(data: bytes, pattern: re.Pattern[bytes], meant: bytes) -> Iterator[_Piece]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
-from typing import AnyStr
+from collections.abc import Iterable
+from io import BytesIO, StringIO
+from typing import Any, AnyStr
 
 Pieces = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 """Replaced pieces in order: their starts and ends in the result, and their starts and ends in the original.
@@ -14,23 +15,28 @@ The first piece is an empty one at the start. Arrays need a fifth of the memory 
 """
 
 
-def replaced(parts: list[AnyStr], new: list[AnyStr]) -> tuple[AnyStr, Pieces]:
-    """Return a text in which every second part is replaced by an element of `new`, and these pieces.
+def replaced(data: AnyStr, new: Iterable[tuple[int, int, AnyStr]]) -> tuple[AnyStr, Pieces | None]:
+    """Return a text or bytes with replaced pieces, and where these are, None if there are none.
 
-    `parts` starts and ends with a part that stays.
+    `new` has the start, the end and the replacement of each piece, in order. A piece that overlaps another stays.
     """
-    old_starts, old_ends = _bounds(parts)
-    parts[1::2] = new
-    starts, ends = _bounds(parts)
-    return parts[0][:0].join(parts), (starts, ends, old_starts, old_ends)
-
-
-def _bounds(parts: list[AnyStr]) -> tuple[array[int], array[int]]:
-    """Return the starts and the ends of every second part, after those of an empty part at the start."""
-    bounds = array("q", [0])
-    bounds.extend(accumulate(map(len, parts), initial=0))
-    bounds.pop()
-    return bounds[::2], bounds[1::2]
+    starts, ends, old_starts, old_ends = pieces = array("q", [0]), array("q", [0]), array("q", [0]), array("q", [0])
+    result: Any = StringIO() if isinstance(data, str) else BytesIO()  # a list of parts needs ten times the memory
+    write = result.write
+    done = size = 0
+    for start, end, replacement in new:
+        if start >= done:
+            size += write(data[done:start])
+            starts.append(size)
+            size += write(replacement)
+            ends.append(size)
+            old_starts.append(start)
+            old_ends.append(end)
+            done = end
+    if not done:
+        return data, None
+    write(data[done:])
+    return result.getvalue(), pieces
 
 
 def mapped_back(
