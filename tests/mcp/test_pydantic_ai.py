@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from pydantic_ai.messages import ToolReturnPart
 from pydantic_ai.models.test import TestModel
 
 from tests.mcp.hostile import ROWS
+
+# 2.0.0 reads `listChanged`, which mcp 2 calls `list_changed`; it fails without the proxy, too.
+pytestmark = pytest.mark.skipif(version("pydantic-ai-slim") == "2.0.0", reason="PydanticAI 2.0.0 does not know mcp 2")
 
 SERVER = [sys.executable, str(Path(__file__).with_name("hostile.py"))]
 
